@@ -206,38 +206,52 @@ const ABOUT_SUFFIXES: [&str; 6] = ["左右", "程度", "前後", "前后", "정�
 /// Returns every figure of a text, from left to right.
 #[must_use]
 pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
+    figures(text).collect()
+}
+
+/// Returns whether a text has any figure; reads no further than the first one.
+#[must_use]
+pub fn has_figures(text: &str) -> bool {
+    figures(text).next().is_some()
+}
+
+fn figures(text: &str) -> impl Iterator<Item = PrintedFigure> {
     steps::count(text.len());
-    if !text.contains(|c: char| to_ascii_digit(c).is_ascii_digit()) {
-        return Vec::new();
-    }
+    let has_digit = text.contains(|c: char| to_ascii_digit(c).is_ascii_digit());
+    let read = if has_digit { text } else { "" };
     let chars: Vec<(usize, char)> =
-        text.char_indices().map(|(at, c)| (at, to_ascii_digit(c))).collect();
-    let mut found = Vec::new();
+        read.char_indices().map(|(at, c)| (at, to_ascii_digit(c))).collect();
     let mut at = 0;
-    while at < chars.len() {
-        if !chars[at].1.is_ascii_digit() {
-            at += 1;
-            continue;
+    std::iter::from_fn(move || {
+        while at < chars.len() {
+            if !chars[at].1.is_ascii_digit() {
+                at += 1;
+                continue;
+            }
+            let is_inside = at > 0
+                && (is_name_letter(chars[at - 1].1)
+                    || matches!(chars[at - 1].1, '_' | '.' | ',' | '/'));
+            let (start, end) = (at, number_end(&chars, at));
+            at = end.max(start + 1);
+            // In `20:18:32.98`, the last number is a time of day.
+            if is_time_of_day(&chars, start) {
+                continue;
+            }
+            // Digits in names, versions and dates are not figures.
+            if is_inside {
+                continue;
+            }
+            if let Some(end) = date_end(&chars, start) {
+                at = end;
+                continue;
+            }
+            let figure = parse_figure(text, &chars, start, end);
+            if figure.is_some() {
+                return figure;
+            }
         }
-        let is_inside = at > 0
-            && (is_name_letter(chars[at - 1].1)
-                || matches!(chars[at - 1].1, '_' | '.' | ',' | '/'));
-        let end = number_end(&chars, at);
-        // In `20:18:32.98`, the last number is a time of day.
-        if is_time_of_day(&chars, at) {
-            at = end.max(at + 1);
-            continue;
-        }
-        if let Some(end) = date_end(&chars, at).filter(|_| !is_inside) {
-            at = end;
-            continue;
-        }
-        // Digits in names, versions and dates are not figures.
-        let figure = (!is_inside).then(|| parse_figure(text, &chars, at, end)).flatten();
-        found.extend(figure);
-        at = end.max(at + 1);
-    }
-    found
+        None
+    })
 }
 
 /// Returns whether a number is the end of a time such as `20:18:32`.

@@ -6,11 +6,14 @@
 use serde::Serialize;
 
 use crate::figure::{
-    PageNumberFormat, PrintedFigure, PrintedUnit, base_language, find_figures, heading_unit,
+    PageNumberFormat, PrintedFigure, PrintedUnit, base_language, heading_unit,
 };
 use crate::page::{LineIndex, LintPage, PageTable, PageText};
 
+use checks::{Check, MeasuredCheck};
+
 mod bounds;
+pub mod checks;
 mod columns;
 mod contradictions;
 mod direction;
@@ -49,15 +52,18 @@ pub struct LintFinding {
     /// Replacement text, if it is unambiguous.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<String>,
+    /// Check with its precision; none for a difference from the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<&'static MeasuredCheck>,
 }
 
-/// Confidence in a finding, from the measured precision of its check.
+/// Confidence in a finding: its evidence, unless the measured precision of its check is too low.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// Style, or a check with a measured precision below 0.9: reported on request only.
+    /// Style, or a check without a measured precision of at least 0.9: reported on request only.
     Possible,
-    /// Check of words around figures, with a measured precision of at least 0.9.
+    /// Depends on the words around a figure.
     Likely,
     /// Arithmetic, or a difference from the source.
     Certain,
@@ -147,11 +153,11 @@ struct Linter<'t> {
 #[must_use]
 pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     let page = LintPage::read(text);
-    let number_format = page_number_format(&page);
-    let language = declared_language(&page).or_else(|| guess_language(&page));
-    let knows_bounds = bounds::is_known_language(language);
+    let language = PageLanguage::of_page(&page);
+    let number_format = language.number_format(&page);
+    let knows_bounds = bounds::is_known_language(language.declared.or(language.guess));
     let line_index = LineIndex::new(text);
-    let is_translated = declared_language(&page).is_some_and(|it| base_language(it) != "en");
+    let is_translated = language.declared.is_some_and(|it| base_language(it) != "en");
     let findings = Vec::new();
     let mut lint = Linter { line_index, number_format, knows_bounds, is_translated, findings };
     units::check(&mut lint, &page);
@@ -167,7 +173,8 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     // Front matter has a syntax of its own.
     let in_front = findings.iter_mut().filter(|it| it.start < page.front_matter_end);
     in_front.for_each(|it| it.replacement = None);
-    findings.sort_by_key(|it| (it.start, it.rule, it.end));
+    let is_possible = |it: &LintFinding| it.confidence == Confidence::Possible;
+    findings.sort_by_key(|it| (it.start, it.rule, it.end, is_possible(it)));
     // The laws and the comparison with the source may report the same error.
     findings.dedup_by(|b, a| a.rule == b.rule && (a.start, a.end) == (b.start, b.end));
     findings.truncate(MAX_FINDINGS);
@@ -200,24 +207,37 @@ pub fn comparison_gap(text: &str, source: &str) -> Option<String> {
     source_comparison::comparison_gap(&LintPage::read(text), &LintPage::read(source))
 }
 
-/// Returns the number format of a page: that of its language, or that of most of its figures.
-fn page_number_format(page: &LintPage) -> PageNumberFormat {
-    let by_language =
-        declared_language(page).map(PageNumberFormat::for_language).unwrap_or_default();
-    let guess = || match guess_language(page) {
-        Some("en") => Some('.'),
-        Some(_) | None => usual_mark(page),
-    };
-    let decimal = by_language.decimal.or_else(guess);
-    PageNumberFormat { decimal, ..by_language }
+/// Language of a page.
+struct PageLanguage<'p> {
+    /// Language that it declares, unless its sentences are English: templates of sites declare their
+    /// own.
+    declared: Option<&'p str>,
+    /// Language of its sentences, if they show it.
+    guess: Option<&'static str>,
 }
 
-/// Returns the language that a page declares, unless its sentences are English: templates of sites
-/// declare their own.
-fn declared_language(page: &LintPage) -> Option<&str> {
-    let declared = page.language.as_deref()?;
-    let is_its_own = base_language(declared) == "en" || guess_language(page) != Some("en");
-    is_its_own.then_some(declared)
+impl<'p> PageLanguage<'p> {
+    fn of_page(page: &'p LintPage) -> Self {
+        let guess = guess_language(page);
+        let is_its_own = |it: &&str| base_language(it) == "en" || guess != Some("en");
+        Self { declared: page.language.as_deref().filter(is_its_own), guess }
+    }
+
+    /// Returns the number format: that of the language, or that of most figures of the page.
+    fn number_format(&self, page: &LintPage) -> PageNumberFormat {
+        let by_language = self.declared.map(PageNumberFormat::for_language).unwrap_or_default();
+        let guess = || match self.guess {
+            Some("en") => Some('.'),
+            Some(_) | None => usual_mark(page),
+        };
+        let decimal = by_language.decimal.or_else(guess);
+        PageNumberFormat { decimal, ..by_language }
+    }
+}
+
+/// Returns the number format of a page.
+fn page_number_format(page: &LintPage) -> PageNumberFormat {
+    PageLanguage::of_page(page).number_format(page)
 }
 
 /// Languages with words that others lack, by which a page without a declaration is recognised.
@@ -242,7 +262,7 @@ fn is_english(text: &str) -> bool {
     english >= ENOUGH && FUNCTION_WORDS[1..].iter().all(|(_, words)| count(words) < english)
 }
 
-/// Returns the language of a page that declares none, if its sentences show it.
+/// Returns the language of a page, if its sentences show it.
 fn guess_language(page: &LintPage) -> Option<&'static str> {
     /// Minimum number of words that show a language.
     const ENOUGH: usize = 6;
@@ -258,19 +278,39 @@ fn guess_language(page: &LintPage) -> Option<&'static str> {
 }
 
 impl Linter<'_> {
-    /// Adds a finding of arithmetic or of a comparison.
-    fn add(&mut self, rule: Rule, span: (usize, usize), message: String) {
-        self.add_finding((rule, Confidence::Certain), span, message, None);
+    /// Adds a finding of a check.
+    fn add(&mut self, check: Check, span: (usize, usize), message: String) {
+        self.add_if(true, check, span, message, None);
     }
 
-    /// Adds a finding that depends on the words around a figure.
-    fn add_likely(&mut self, rule: Rule, span: (usize, usize), message: String) {
-        self.add_finding((rule, Confidence::Likely), span, message, None);
-    }
-
-    fn add_finding(
+    /// Adds a finding with its replacement, if any. Unless the page meets the conditions of the check,
+    /// it is possible only.
+    fn add_if(
         &mut self,
-        (rule, confidence): (Rule, Confidence),
+        is_clear: bool,
+        check: Check,
+        span: (usize, usize),
+        message: String,
+        replacement: Option<String>,
+    ) {
+        let measured = check.measured();
+        let confidence = if is_clear { measured.confidence() } else { Confidence::Possible };
+        self.push((measured.rule, confidence, Some(measured)), span, message, replacement);
+    }
+
+    /// Adds a difference from the source.
+    fn add_difference(&mut self, rule: Rule, span: (usize, usize), message: String) {
+        self.push((rule, Confidence::Certain, None), span, message, None);
+    }
+
+    /// Adds a difference that depends on the words around a figure.
+    fn add_likely_difference(&mut self, rule: Rule, span: (usize, usize), message: String) {
+        self.push((rule, Confidence::Likely, None), span, message, None);
+    }
+
+    fn push(
+        &mut self,
+        (rule, confidence, measured): (Rule, Confidence, Option<&'static MeasuredCheck>),
         (start, end): (usize, usize),
         message: String,
         replacement: Option<String>,
@@ -289,12 +329,8 @@ impl Linter<'_> {
             confidence,
             message,
             replacement,
+            measured,
         });
-    }
-
-    /// Returns `Likely` if a condition of the page holds, otherwise `Possible`.
-    const fn likely_if(holds: bool) -> Confidence {
-        if holds { Confidence::Likely } else { Confidence::Possible }
     }
 }
 
@@ -305,9 +341,8 @@ fn usual_mark(page: &LintPage) -> Option<char> {
     const MAJORITY: usize = 4;
     let (mut points, mut commas) = (0_usize, 0_usize);
     for text in page.texts() {
-        let figures = find_figures(&text.text);
-        let is_bare = figures.len() == 1 && bare_figure(text).is_some();
-        for figure in figures.iter().filter(|it| it.decimals != 3) {
+        let is_bare = bare_figure(text).is_some();
+        for figure in text.figures.iter().filter(|it| it.decimals != 3) {
             match figure.mark {
                 Some('.') => points += 1,
                 Some(',') if figure.unit.is_some() || is_bare => commas += 1,
@@ -340,23 +375,26 @@ const EMPHASIS: [char; 18] = [
     '\u{2069}',
 ];
 
+/// Returns whether a character only emphasises a figure or directs its text.
+fn is_emphasis(c: char) -> bool {
+    // Most are blanks, and most others belong to a figure.
+    c == ' ' || !c.is_ascii_alphanumeric() && EMPHASIS.contains(&c)
+}
+
 /// Returns the only figure of a cell that contains nothing else.
-fn bare_figure(cell: &PageText) -> Option<PrintedFigure> {
-    let mut figures = find_figures(&cell.text);
-    let figure = figures.pop()?;
-    let cell_length = cell.text.trim_matches(EMPHASIS).len();
-    (figures.is_empty() && figure.number_span.1 - figure.number_span.0 == cell_length)
-        .then_some(figure)
+fn bare_figure(cell: &PageText) -> Option<&PrintedFigure> {
+    let [figure] = cell.figures.as_slice() else { return None };
+    let cell_length = cell.text.trim_matches(is_emphasis).len();
+    (figure.number_span.1 - figure.number_span.0 == cell_length).then_some(figure)
 }
 
 /// Returns the only figure of a cell that contains nothing but its unit and "about".
-fn figure_with_unit(cell: &PageText) -> Option<PrintedFigure> {
-    let mut figures = find_figures(&cell.text);
-    let figure = figures.pop().filter(|_| figures.is_empty())?;
-    let before = cell.text[..figure.number_span.0].trim_matches(EMPHASIS);
+fn figure_with_unit(cell: &PageText) -> Option<&PrintedFigure> {
+    let [figure] = cell.figures.as_slice() else { return None };
+    let before = cell.text[..figure.number_span.0].trim_matches(is_emphasis);
     let end = figure.unit.as_ref().map_or(0, |unit| unit.span.1).max(figure.number_span.1);
     let is_mark = before.is_empty() || figure.is_approximate && before.chars().count() == 1;
-    (is_mark && cell.text[end..].trim_matches(EMPHASIS).is_empty()).then_some(figure)
+    (is_mark && cell.text[end..].trim_matches(is_emphasis).is_empty()).then_some(figure)
 }
 
 /// Column of a table whose cells below the heading are bare figures.
@@ -365,7 +403,7 @@ struct FigureColumn<'p> {
     /// Cell of the heading with the unit.
     unit_cell: &'p PageText,
     unit: Option<PrintedUnit>,
-    cells: Vec<(&'p PageText, PrintedFigure)>,
+    cells: Vec<(&'p PageText, &'p PrintedFigure)>,
 }
 
 /// Returns the rows below the heading that have as many cells: in shorter rows, a cell belongs to
@@ -386,7 +424,7 @@ fn column_unit(table: &PageTable, number: usize) -> Option<(&PageText, PrintedUn
 fn figure_columns(table: &PageTable) -> Vec<FigureColumn<'_>> {
     let Some(heading) = table.rows.first() else { return Vec::new() };
     let column = |(index, heading)| {
-        let cells: Option<Vec<(&PageText, PrintedFigure)>> = full_rows(table)
+        let cells: Option<Vec<(&PageText, &PrintedFigure)>> = full_rows(table)
             .map(|row| {
                 let cell = row.get(index)?;
                 Some((cell, bare_figure(cell)?))

@@ -4,7 +4,7 @@
 //! Code, front matter and comments are skipped: they are not prose and never translated. Markdown
 //! is parsed line by line, because tables that a strict reader drops must be found.
 
-use crate::figure::{find_figures, heading_unit};
+use crate::figure::{PrintedFigure, find_figures, heading_unit};
 use crate::steps;
 
 mod entities;
@@ -71,12 +71,21 @@ impl PageTable {
 }
 
 /// Text with its position.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PageText {
     /// First byte in the page.
     pub start: usize,
     /// Text, with as many bytes as in the page.
     pub text: String,
+    /// Figures of the text, in order.
+    pub figures: Vec<PrintedFigure>,
+}
+
+impl PageText {
+    /// Creates a text whose figures are still to be found.
+    const fn new(start: usize, text: String) -> Self {
+        Self { start, text, figures: Vec::new() }
+    }
 }
 
 impl LintPage {
@@ -94,7 +103,16 @@ impl LintPage {
             parse_markdown(text)
         };
         page.tables.iter_mut().for_each(PageTable::split_units);
+        page.find_figures();
         page
+    }
+
+    /// Finds the figures of every text, once for all rules.
+    fn find_figures(&mut self) {
+        let rows =
+            self.tables.iter_mut().flat_map(|it| it.rows.iter_mut().chain([&mut it.units]));
+        let texts = rows.flatten().chain(&mut self.prose).chain(&mut self.titles);
+        texts.for_each(|it| it.figures = find_figures(&it.text));
     }
 
     /// Returns all texts, cells first.
@@ -219,7 +237,7 @@ fn add_prose(prose: &mut Vec<PageText>, (here, is_next): (usize, bool), line: &s
             before.text.push_str(&" ".repeat(gap));
             before.text.push_str(&text);
         }
-        None => prose.push(PageText { start: here, text }),
+        None => prose.push(PageText::new(here, text)),
     }
 }
 
@@ -290,7 +308,7 @@ fn read_front_matter(page: &mut LintPage, line: &str, here: usize) {
 fn parse_title(line: &str, here: usize) -> Option<PageText> {
     let rest = ["title:", "description:"].iter().find_map(|key| line.strip_prefix(key))?;
     let start = here + line.len() - rest.len();
-    Some(PageText { start, text: without_links(rest) })
+    Some(PageText::new(start, without_links(rest)))
 }
 
 /// Characters before the first word of a line, also in a quotation.
@@ -411,12 +429,12 @@ fn parse_cells(line: &str, start: usize) -> Vec<PageText> {
     let bars = line.match_indices('|').map(|(at, _)| at).filter(|at| *at >= first);
     for at in bars {
         if !line[..at].ends_with('\\') {
-            cells.push(PageText { start: start + from, text: without_links(&line[from..at]) });
+            cells.push(PageText::new(start + from, without_links(&line[from..at])));
             from = at + 1;
         }
     }
     if !line[from..].trim().is_empty() {
-        cells.push(PageText { start: start + from, text: without_links(&line[from..]) });
+        cells.push(PageText::new(start + from, without_links(&line[from..])));
     }
     cells
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use assay_claims::figure::find_figures;
+use assay_claims::figure::has_figures;
 use assay_claims::lint::{self, Confidence, LintFinding, MAX_PAGE_BYTES, Rule};
 use assay_claims::page::LintPage;
 use assay_model::quantity::Bytes;
@@ -62,7 +62,7 @@ impl PageFile {
     /// Checks the page; findings that may be right are included on request.
     pub fn check(&self, source: Option<&LintSource>, are_possible_included: bool) -> PageCheck {
         let mut notes = Vec::new();
-        if find_figures(&self.text).is_empty() {
+        if !has_figures(&self.text) {
             notes.push("no figures found".to_owned());
         }
         let source = source.map(|source| source.rendered_like(&self.text, &self.path));

@@ -4,8 +4,7 @@
 use super::words::{MAX_ENDING, has_word};
 use super::{Linter, Rule, page_span};
 use crate::figure::{
-    PageNumberFormat, PrintedFigure, base_language, find_figures, is_unspaced_script,
-    text_before,
+    PageNumberFormat, PrintedFigure, base_language, is_unspaced_script, text_before,
 };
 use crate::page::PageText;
 use crate::steps;
@@ -274,7 +273,7 @@ pub(super) fn compare(
     /// Maximum number of figures; real sentences have fewer.
     const MOST: usize = 32;
     compare_percentiles(lint, text, source);
-    let (figures, source_figures) = (find_figures(&text.text), find_figures(&source.text));
+    let (figures, source_figures) = (&text.figures, &source.figures);
     if figures.len() > MOST || source_figures.len() > MOST {
         return;
     }
@@ -306,7 +305,7 @@ pub(super) fn compare(
             }
             Some(_) | None => continue,
         };
-        lint.add(Rule::Qualifier, page_span(text, figure.number_span), message);
+        lint.add_difference(Rule::Qualifier, page_span(text, figure.number_span), message);
     }
 }
 
@@ -411,7 +410,7 @@ fn compare_percentiles(lint: &mut Linter<'_>, text: &PageText, source: &PageText
     if let Some((at, name)) = here.iter().find(is_other).filter(|_| names != source_names) {
         let message = format!("p{name}, and the source has p{}", source_names.join(", p"));
         let length = usize::from(text.text[*at..].starts_with(['p', 'P'])) + name.len();
-        lint.add(Rule::Name, page_span(text, (*at, at + length)), message);
+        lint.add_difference(Rule::Name, page_span(text, (*at, at + length)), message);
     }
 }
 

@@ -5,9 +5,10 @@
 
 use assay_model::quantity::Unit;
 
+use super::checks::Check;
 use super::words::{MAX_ENDING, has_word};
-use super::{FigureColumn, Linter, Rule, bare_figure, figure_with_unit, full_rows, page_span};
-use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
+use super::{FigureColumn, Linter, bare_figure, figure_with_unit, full_rows, page_span};
+use crate::figure::{PrintedFigure, PrintedUnit, text_before};
 use crate::page::{PageTable, PageText};
 
 /// Maximum number of columns of figures that are combined.
@@ -98,14 +99,13 @@ fn is_relation(formulas: usize, matching: usize, rows: usize) -> bool {
 /// Percentage in a cell, with its sign.
 struct Percentage<'p> {
     cell: &'p PageText,
-    figure: PrintedFigure,
+    figure: &'p PrintedFigure,
     value: f64,
 }
 
 impl<'p> Percentage<'p> {
     fn of_cell(cell: &'p PageText) -> Option<Self> {
-        let mut figures = find_figures(&cell.text);
-        let figure = figures.pop().filter(|_| figures.is_empty())?;
+        let [figure] = cell.figures.as_slice() else { return None };
         let unit = figure.unit.as_ref().filter(|it| it.unit == Unit::Ratio)?;
         let before = text_before(&cell.text, figure.number_span.0, 8).trim();
         let sign = match before.trim_start_matches(['*', '_']) {
@@ -177,9 +177,8 @@ fn check_percentages(
     let mut best: (usize, Vec<usize>) = (0, Vec::new());
     for (a, b) in pairs() {
         for formula in FORMULAS {
-            let is_ratio = |row: usize| {
-                percentages[row].is_ratio(formula, &a.cells[row].1, &b.cells[row].1)
-            };
+            let is_ratio =
+                |row: usize| percentages[row].is_ratio(formula, a.cells[row].1, b.cells[row].1);
             let rows = || (0..percentages.len()).map(|row| (row, is_ratio(row)));
             let matching = rows().filter(|(_, it)| *it == Some(true)).count();
             if matching > best.0 {
@@ -198,7 +197,7 @@ fn check_percentages(
             "`{}` does not follow from the figures of its row, as the other percentages do",
             cell.text.trim()
         );
-        lint.add_likely(Rule::Impossible, page_span(cell, figure.number_span), message);
+        lint.add(Check::PercentageOfColumns, page_span(cell, figure.number_span), message);
     }
 }
 
@@ -238,7 +237,7 @@ fn compare_binary_columns(
     (second, b): (&FigureColumn<'_>, &PrintedUnit),
 ) {
     let ratio = |row: usize| {
-        let (x, y) = (&first.cells[row].1, &second.cells[row].1);
+        let (x, y) = (first.cells[row].1, second.cells[row].1);
         (y.value * b.factor) / (x.value * a.factor)
     };
     let tolerance = |row: usize| {
@@ -257,7 +256,7 @@ fn compare_binary_columns(
                 a.text,
                 b.text
             );
-            lint.add(Rule::Impossible, page_span(cell, figure.number_span), message);
+            lint.add(Check::BinaryColumns, page_span(cell, figure.number_span), message);
         }
         return;
     }
@@ -273,7 +272,7 @@ fn compare_binary_columns(
             "`{}` and `{}` differ by a factor of {factor:.4}, and these columns do not",
             a.text, b.text
         );
-        lint.add_likely(Rule::WrongUnit, page_span(second.unit_cell, b.span), message);
+        lint.add(Check::PrefixOfColumns, page_span(second.unit_cell, b.span), message);
     }
 }
 
@@ -332,7 +331,7 @@ fn check_lost_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
             "`{}` is a thousandth or less of the others in its column: the prefix is missing",
             cell.text.trim()
         );
-        lint.add_likely(Rule::WrongUnit, page_span(cell, number.span), message);
+        lint.add(Check::LostPrefix, page_span(cell, number.span), message);
     }
 }
 
@@ -342,7 +341,7 @@ fn check_other_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
     /// Maximum ratio of the other figures.
     const SPREAD: f64 = 2.0;
     let cells = || full_rows(table).filter_map(|row| row.get(number));
-    let figures: Option<Vec<PrintedFigure>> = cells().map(figure_with_unit).collect();
+    let figures: Option<Vec<&PrintedFigure>> = cells().map(figure_with_unit).collect();
     let Some(figures) = figures.filter(|it| it.len() > MIN_ROWS) else { return };
     let Some(units) =
         figures.iter().map(|it| it.unit.as_ref()).collect::<Option<Vec<&PrintedUnit>>>()
@@ -367,7 +366,7 @@ fn check_other_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
             cell.text.trim(),
             usual.text
         );
-        lint.add_likely(Rule::WrongUnit, page_span(cell, units[at].span), message);
+        lint.add(Check::OtherPrefix, page_span(cell, units[at].span), message);
     }
 }
 

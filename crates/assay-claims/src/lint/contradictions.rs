@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use assay_model::quantity::Unit;
 
 use super::bounds::find_bound;
+use super::checks::Check;
 use super::words::{NO_ENDING, has_word};
-use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
-use crate::figure::{PrintedFigure, find_figures};
+use super::{Linter, column_unit, figure_with_unit, full_rows, page_span};
+use crate::figure::PrintedFigure;
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
 
@@ -70,7 +71,8 @@ fn check_headings(lint: &mut Linter<'_>, page: &LintPage) {
         }
         let start = heading.text.len() - heading.text.trim_start().len();
         let message = format!("the heading is `{word}`, and the page is about {title}");
-        lint.add_likely(Rule::Name, page_span(heading, (start, start + word.len())), message);
+        let span = page_span(heading, (start, start + word.len()));
+        lint.add(Check::HeadingSeries, span, message);
     }
 }
 
@@ -105,11 +107,11 @@ impl NamedValue {
         full_rows(table).flat_map(move |row| {
             let label =
                 row.first().map_or("", |it| it.text.trim().trim_matches('*')).to_lowercase();
-            let is_label = label.split_whitespace().count() >= MIN_WORDS
-                && find_figures(&label).is_empty();
+            let has_figures = row.first().is_none_or(|it| !it.figures.is_empty());
+            let is_label = label.split_whitespace().count() >= MIN_WORDS && !has_figures;
             let numbers = 1..if is_label { columns } else { 0 };
             numbers.filter_map(move |number| {
-                let mut figure = figure_with_unit(&row[number])?;
+                let mut figure = figure_with_unit(&row[number])?.clone();
                 figure.unit =
                     figure.unit.or_else(|| column_unit(table, number).map(|(_, unit)| unit));
                 let heading = Some(heading(number)).filter(|_| columns > 2);
@@ -140,20 +142,14 @@ fn check_repeated_values(lint: &mut Linter<'_>, page: &LintPage) {
         else {
             continue;
         };
-        let figures = find_figures(&text.text);
-        let [figure] = figures.as_slice() else { continue };
+        let [figure] = text.figures.as_slice() else { continue };
         if is_other_value(lint, figure, expected) && !is_bound_or_change(&text.text, figure) {
             let message = format!(
                 "`{}`, and the table has {} for it",
                 &text.text[figure.number_span.0..figure.number_span.1],
                 expected.value
             );
-            lint.add_finding(
-                (Rule::Digits, super::Confidence::Likely),
-                page_span(text, figure.number_span),
-                message,
-                None,
-            );
+            lint.add(Check::RepeatedValue, page_span(text, figure.number_span), message);
         }
     }
 }
@@ -232,8 +228,7 @@ fn is_result(before: &str, behind: &str) -> bool {
 
 /// Reports `from 100 MB/s to 150 MB/s, 52 % more`.
 fn check_percentage(lint: &mut Linter<'_>, text: &PageText) {
-    let figures = find_figures(&text.text);
-    let [first, second, percent] = figures.as_slice() else { return };
+    let [first, second, percent] = text.figures.as_slice() else { return };
     let is_percent =
         |it: &PrintedFigure| it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Ratio);
     let Some(b) = second.base_value() else { return };
@@ -273,6 +268,6 @@ fn check_percentage(lint: &mut Linter<'_>, text: &PageText) {
             percent.value,
             100.0 * (b.0 - a.0).abs() / a.0
         );
-        lint.add_likely(Rule::Impossible, page_span(text, percent.number_span), message);
+        lint.add(Check::PercentageOfSentence, page_span(text, percent.number_span), message);
     }
 }

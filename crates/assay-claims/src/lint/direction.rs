@@ -2,8 +2,9 @@
 
 use assay_model::quantity::Unit;
 
+use super::checks::Check;
 use super::{Linter, Rule, page_span};
-use crate::figure::{PageNumberFormat, PrintedFigure, find_figures, is_unspaced_script};
+use crate::figure::{PageNumberFormat, PrintedFigure, is_unspaced_script};
 use crate::page::PageText;
 use crate::steps;
 
@@ -67,7 +68,7 @@ const WRITE_WORDS: [&str; 26] = [
 ];
 /// Words that share a stem but are not directions. The Chinese and Japanese word for "book" is not
 /// listed: it has a single character.
-const NON_DIRECTIONS: [&str; 13] = [
+const NON_DIRECTIONS: [&str; 14] = [
     "ready",
     "readi",
     "readab",
@@ -82,7 +83,12 @@ const NON_DIRECTIONS: [&str; 13] = [
     "schreibschutz",
     "schreibweise",
     "lesezeichen",
+    "写真",
 ];
+/// First characters of other words with the character of a direction: 複寫 is replication, 编写 writing
+/// of programs, 阅读 reading of texts.
+const COMPOUND_STARTS: [&str; 12] =
+    ["複", "复", "編", "编", "撰", "填", "缩", "縮", "閱", "阅", "解", "購"];
 /// Words before a direction that make it a permission: "read-only".
 const ONLY_WORDS: [&str; 6] = ["только для ", "solo ", "sólo ", "jen pro ", "pouze pro ", "只"];
 
@@ -114,7 +120,10 @@ fn locate_directions(lower: &str) -> Vec<(usize, LintDirection)> {
         let is_start = before.is_none_or(|c| !c.is_alphabetic() || is_unspaced_script(c));
         let first = lower[position..].chars().next();
         (is_start || first.is_some_and(is_unspaced_script))
-            && !ONLY_WORDS.iter().any(|word| lower[..position].ends_with(word))
+            && !ONLY_WORDS
+                .iter()
+                .chain(&COMPOUND_STARTS)
+                .any(|word| lower[..position].ends_with(word))
             && !NON_DIRECTIONS.iter().any(|word| lower[position..].starts_with(word))
     };
     let mut matches: Vec<(usize, LintDirection)> = Vec::new();
@@ -134,24 +143,26 @@ fn locate_directions(lower: &str) -> Vec<(usize, LintDirection)> {
     matches
 }
 
-fn rates(text: &PageText) -> Vec<PrintedFigure> {
-    let is_rate = |figure: &PrintedFigure| {
+fn rates(text: &PageText) -> impl Iterator<Item = &PrintedFigure> {
+    let is_rate = |figure: &&PrintedFigure| {
         figure.unit.as_ref().is_some_and(|it| match it.unit {
             Unit::BytePerSecond | Unit::BitPerSecond | Unit::Byte => it.factor >= 1e6,
             Unit::IoPerSecond => true,
             _ => false,
         })
     };
-    find_figures(&text.text).into_iter().filter(is_rate).collect()
+    text.figures.iter().filter(is_rate)
 }
 
 /// Reports two rates in a cell of which only one has a direction.
 pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
-    let lower = cell.text.to_lowercase();
     let is_bytes =
-        |it: &PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit != Unit::IoPerSecond);
-    let rates: Vec<PrintedFigure> = rates(cell).into_iter().filter(is_bytes).collect();
-    let [first, second] = rates.as_slice() else { return };
+        |it: &&PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit != Unit::IoPerSecond);
+    let mut rates = rates(cell).filter(is_bytes);
+    let (Some(first), Some(second), None) = (rates.next(), rates.next(), rates.next()) else {
+        return;
+    };
+    let lower = cell.text.to_lowercase();
     let is_rate =
         |it: &PrintedFigure| it.unit.as_ref().is_some_and(|unit| unit.unit != Unit::Byte);
     if !is_rate(first) && !is_rate(second) {
@@ -166,8 +177,8 @@ pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
         let (present, missing) = if reads { ("reads", "writes") } else { ("writes", "reads") };
         let message = format!("one of two rates {present}: the word for {missing} is missing");
         // In `1.2 GB/s reads (600 MB/s per drive)`, both are reads.
-        let found = (Rule::Direction, Linter::likely_if(lint.is_translated));
-        lint.add_finding(found, page_span(cell, second.number_span), message, None);
+        let span = page_span(cell, second.number_span);
+        lint.add_if(lint.is_translated, Check::OneDirection, span, message, None);
         return;
     }
     let after = lower.get(second.number_span.1..).unwrap_or_default();
@@ -175,7 +186,7 @@ pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
         ["읽기/쓰기", "reads/writes", "чтение/запись", "čtení/zápis", "lectures/écritures"];
     if joined_words.iter().any(|words| after.contains(words)) {
         let message = "both direction words follow the second rate".to_owned();
-        lint.add_likely(Rule::Direction, page_span(cell, second.number_span), message);
+        lint.add(Check::DirectionsBehind, page_span(cell, second.number_span), message);
     }
 }
 
@@ -202,7 +213,7 @@ pub(super) fn compare_directions(
         find_directions(&source.text.to_lowercase()),
     );
     // Long texts without figures are not about results.
-    let has_figure = |text: &PageText| !find_figures(&text.text).is_empty();
+    let has_figure = |text: &PageText| !text.figures.is_empty();
     if text.text.len().min(source.text.len()) > LONGEST_LABEL
         && !(has_figure(text) && has_figure(source))
     {
@@ -218,7 +229,7 @@ pub(super) fn compare_directions(
             let start = text.text.len() - text.text.trim_start().len();
             let span = page_span(text, (start, text.text.trim_end().len().max(start)));
             let message = format!("{}, but the source has {}", printed.word(), expected.word());
-            lint.add(Rule::Direction, span, message);
+            lint.add_difference(Rule::Direction, span, message);
         }
         return;
     }
@@ -233,7 +244,7 @@ pub(super) fn compare_directions(
             directions.len() - reads,
             directions.len() - source_reads
         );
-        lint.add_likely(Rule::Direction, span, message);
+        lint.add_likely_difference(Rule::Direction, span, message);
         return;
     }
     let (Some(page), Some(source)) = (directed_figures(text), directed_figures(source)) else {
@@ -241,17 +252,17 @@ pub(super) fn compare_directions(
     };
     if let Some(figure) = find_swapped(lint.number_format, &page, (&source, source_format)) {
         let message = "reads and writes are swapped".to_owned();
-        lint.add(Rule::Direction, page_span(text, figure.number_span), message);
+        lint.add_difference(Rule::Direction, page_span(text, figure.number_span), message);
     }
 }
 
 /// Figure with the direction that its text gives it.
-type DirectedFigure = (PrintedFigure, LintDirection);
+type DirectedFigure<'p> = (&'p PrintedFigure, LintDirection);
 
 /// Returns the figures that reads or writes may have, rates and times, each with its direction.
 /// `None` if the text does not show to which word they belong: each word must have figures, all
 /// behind it, all before it, or equally many around it.
-fn directed_figures(text: &PageText) -> Option<Vec<DirectedFigure>> {
+fn directed_figures(text: &PageText) -> Option<Vec<DirectedFigure<'_>>> {
     /// Maximum number of figures that are compared; real sentences have fewer.
     const MOST: usize = 16;
     let lower = text.text.to_lowercase();
@@ -260,15 +271,15 @@ fn directed_figures(text: &PageText) -> Option<Vec<DirectedFigure>> {
         return None;
     }
     let is_time =
-        |it: &PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit == Unit::Second);
-    let times = find_figures(&text.text).into_iter().filter(is_time);
-    let mut figures: Vec<PrintedFigure> = rates(text).into_iter().chain(times).collect();
+        |it: &&PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit == Unit::Second);
+    let times = text.figures.iter().filter(is_time);
+    let mut figures: Vec<&PrintedFigure> = rates(text).chain(times).collect();
     figures.sort_by_key(|it| it.number_span.0);
     let words = locate_directions(&lower);
-    let position = |it: &PrintedFigure| it.number_span.0;
+    let position = |it: &&PrintedFigure| it.number_span.0;
     let (first, last) = (figures.first().map(position)?, figures.last().map(position)?);
     let (first_word, last_word) = (words.first()?.0, words.last()?.0);
-    let next_word = |it: &PrintedFigure| {
+    let next_word = |it: &&PrintedFigure| {
         words.partition_point(|(position, _)| *position < it.number_span.0)
     };
     let owners: Vec<usize> = match (first_word < first, last_word < last) {
@@ -286,16 +297,16 @@ fn directed_figures(text: &PageText) -> Option<Vec<DirectedFigure>> {
         && has(LintDirection::Writes);
     (is_complete && (2..=MOST).contains(&figures.len())).then(|| {
         let directions = owners.iter().map(|owner| words[*owner].1);
-        figures.iter().cloned().zip(directions).collect()
+        figures.iter().copied().zip(directions).collect()
     })
 }
 
 /// Returns the first figure with another direction than the same figure of the source.
-fn find_swapped<'f>(
+fn find_swapped<'p>(
     page_format: PageNumberFormat,
-    page: &'f [DirectedFigure],
-    (source, source_format): (&[DirectedFigure], PageNumberFormat),
-) -> Option<&'f PrintedFigure> {
+    page: &[DirectedFigure<'p>],
+    (source, source_format): (&[DirectedFigure<'_>], PageNumberFormat),
+) -> Option<&'p PrintedFigure> {
     if page.len() != source.len() {
         return None;
     }
@@ -306,7 +317,7 @@ fn find_swapped<'f>(
             && it.unit.as_ref().zip(source.unit.as_ref()).is_some_and(|(a, b)| a.is_same(b))
     };
     // A figure that occurs twice may have both directions.
-    let directions = |(it, _): &DirectedFigure| -> Vec<LintDirection> {
+    let directions = |(it, _): &DirectedFigure<'_>| -> Vec<LintDirection> {
         let same = source.iter().filter(|(source, _)| is_same(it, source));
         same.map(|(_, direction)| *direction).collect()
     };
@@ -316,7 +327,7 @@ fn find_swapped<'f>(
     }
     let mut pairs = page.iter().zip(&expected);
     let swapped = pairs.find(|((_, direction), expected)| !expected.contains(direction));
-    swapped.map(|((figure, _), _)| figure)
+    swapped.map(|((figure, _), _)| *figure)
 }
 
 /// Returns whether the first word of a text is a direction or an operation.

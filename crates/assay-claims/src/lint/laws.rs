@@ -2,9 +2,9 @@
 
 use assay_model::quantity::Unit;
 
+use super::checks::Check;
 use super::{
-    Confidence, FigureColumn, Linter, Rule, columns, direction, figure_columns, page_span,
-    statistic_order,
+    FigureColumn, Linter, columns, direction, figure_columns, page_span, statistic_order,
 };
 use crate::figure::PrintedFigure;
 use crate::page::{LintPage, PageTable, PageText};
@@ -39,8 +39,8 @@ fn check_header_rule(lint: &mut Linter<'_>, table: &PageTable) {
             heading.len()
         );
         // One line of dashes may be a border in a program's output.
-        let confidence = if cells > 1 { Confidence::Certain } else { Confidence::Possible };
-        lint.add_finding((Rule::Table, confidence), (start, start + 1), message, None);
+        let check = if cells > 1 { Check::HeaderRule } else { Check::RuleOfOneColumn };
+        lint.add(check, (start, start + 1), message);
     }
 }
 
@@ -62,7 +62,7 @@ fn check_bits_and_bytes(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
         for bits in with_unit(Unit::BitPerSecond) {
             let (Some(byte_unit), Some(bit_unit)) = (&bytes.unit, &bits.unit) else { continue };
             let pairs = || bytes.cells.iter().zip(&bits.cells);
-            let expected = |(_, in_bytes): &(&PageText, PrintedFigure)| {
+            let expected = |(_, in_bytes): &(&PageText, &PrintedFigure)| {
                 lint.number_format
                     .possible_values(in_bytes)
                     .map(|it| it * byte_unit.factor * 8.0)
@@ -79,7 +79,7 @@ fn check_bits_and_bytes(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
             for (expected, (cell, in_bits)) in different {
                 let message =
                     format!("expected {expected:.4} (bytes × 8), found {}", in_bits.value);
-                lint.add(Rule::Impossible, page_span(cell, in_bits.number_span), message);
+                lint.add(Check::BitsAndBytes, page_span(cell, in_bits.number_span), message);
             }
         }
     }
@@ -131,7 +131,7 @@ fn check_eightfold(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
                 "the column in `{}` is 8 times the one in `{}`: one of them is in bits and the other in bytes",
                 second.text, first.text
             );
-            lint.add(Rule::WrongUnit, page_span(b.unit_cell, second.span), message);
+            lint.add(Check::EightfoldColumns, page_span(b.unit_cell, second.span), message);
         }
     }
 }
@@ -185,8 +185,9 @@ fn check_bandwidth_curve(
         );
         // The rate of a memory falls at the size of each cache.
         let is_long = values.len() >= LONG_CURVE && is_message(sizes);
-        lint.add_finding(
-            (Rule::Impossible, Linter::likely_if(is_long)),
+        lint.add_if(
+            is_long,
+            Check::BandwidthFall,
             page_span(cell, figure.number_span),
             message,
             None,

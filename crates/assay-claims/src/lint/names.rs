@@ -1,6 +1,7 @@
 //! Rules for names that must not be translated, and for words that mix two scripts.
 
-use super::{Linter, Rule, page_span};
+use super::checks::Check;
+use super::{Linter, page_span};
 use crate::figure::is_unspaced_script;
 use crate::page::{LintPage, PageText};
 use crate::steps;
@@ -97,12 +98,16 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+const fn is_cyrillic(c: char) -> bool {
+    matches!(c, 'А'..='я')
+}
+
 fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
     for (start, word) in words(&text.text) {
-        let lower = word.to_lowercase();
-        if !lower.chars().next().is_some_and(|c| ('а'..='я').contains(&c)) {
+        if !word.starts_with(is_cyrillic) {
             continue;
         }
+        let lower = word.to_lowercase();
         let is_name = |name: &&&str| {
             let transliterated = to_cyrillic(name);
             let rest = lower.strip_prefix(&transliterated);
@@ -115,8 +120,9 @@ fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
             let message =
                 format!("`{word}` is a transliteration of {name}: names are not translated");
             let fix = (lower == to_cyrillic(name)).then(|| (*name).to_owned());
-            lint.add_finding(
-                (Rule::Name, Linter::likely_if(lint.is_translated)),
+            lint.add_if(
+                lint.is_translated,
+                Check::Transliteration,
                 page_span(text, (start, start + word.len())),
                 message,
                 fix,
@@ -149,13 +155,12 @@ fn is_compound_of_scripts(word: &str) -> bool {
 fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
     for (start, word) in words(&text.text) {
         let latin = word.chars().any(|c| c.is_ascii_alphabetic());
-        let cyrillic =
-            word.chars().any(|c| ('а'..='я').contains(&c.to_lowercase().next().unwrap_or(c)));
-        if latin && cyrillic {
+        if latin && word.contains(is_cyrillic) {
             let message =
                 format!("`{word}` mixes Latin and Cyrillic letters: searches do not find it");
-            lint.add_finding(
-                (Rule::MixedScripts, Linter::likely_if(!is_compound_of_scripts(word))),
+            lint.add_if(
+                !is_compound_of_scripts(word),
+                Check::MixedWord,
                 page_span(text, (start, start + word.len())),
                 message,
                 None,
@@ -166,6 +171,9 @@ fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
 
 /// Reports "Azure NetApp Files" in another order, or with its last word translated.
 fn check_product_names(lint: &mut Linter<'_>, text: &PageText) {
+    if !text.text.contains("NetApp") {
+        return;
+    }
     let all: Vec<(usize, &str)> = words(&text.text).collect();
     for (index, (start, word)) in
         all.iter().enumerate().filter(|(_, (_, word))| *word == "NetApp")
@@ -187,7 +195,11 @@ fn check_product_names(lint: &mut Linter<'_>, text: &PageText) {
         if is_one && lint.is_translated {
             let message =
                 "the product is Azure NetApp Files; Azure Files is a different one".to_owned();
-            lint.add_likely(Rule::Name, page_span(text, (*start, start + word.len())), message);
+            lint.add(
+                Check::ProductName,
+                page_span(text, (*start, start + word.len())),
+                message,
+            );
         }
     }
 }

@@ -4,20 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::quantity::Unit;
 
-use super::{Confidence, Linter, Rule, figure_columns, is_english, page_span};
-use crate::figure::{PrintedFigure, find_figures, is_unspaced_script, text_before};
+use super::checks::Check;
+use super::{FigureColumn, Linter, figure_columns, is_english, page_span};
+use crate::figure::{PrintedFigure, PrintedUnit, is_unspaced_script, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for table in &page.tables {
-        check_grouping(lint, table);
-        check_trailing_zeros(lint, table);
+        let figures = figure_columns(table);
+        check_grouping(lint, &figures);
+        check_trailing_zeros(lint, &figures);
         let columns = quantity_columns(lint, table);
         let has_amounts = has_amounts(table);
+        let is_fixable = !keeps_other_marks(lint, table, &columns);
         for (row, column, cell) in table.numbered_cells() {
             let is_bare = super::bare_figure(cell).is_some();
-            for figure in find_figures(&cell.text) {
+            for figure in &cell.figures {
                 // Cells with words may contain versions; a bare figure, or one with a unit, is a
                 // number. A percentile in a heading is the name of a tool's column.
                 let is_percentile = row == 0
@@ -28,15 +31,15 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
                     _ => (figure.unit.is_some() && !is_percentile).then_some(true),
                 };
                 if let Some(has_unit) = has_unit.filter(|_| !has_amounts) {
-                    check_decimal_mark(lint, cell, &figure, has_unit);
+                    check_decimal_mark(lint, cell, figure, (has_unit, is_fixable));
                 }
-                check_line_break(lint, cell, &figure);
+                check_line_break(lint, cell, figure);
             }
         }
     }
     for text in &page.prose {
-        for figure in find_figures(&text.text).iter().filter(|it| it.unit.is_some()) {
-            check_decimal_mark(lint, text, figure, true);
+        for figure in text.figures.iter().filter(|it| it.unit.is_some()) {
+            check_decimal_mark(lint, text, figure, (true, true));
         }
     }
     for text in page.texts() {
@@ -87,6 +90,23 @@ fn quantity_columns(lint: &Linter<'_>, table: &PageTable) -> BTreeMap<usize, boo
 /// Inverse of the minimum share of figures with the language's mark in a column of quantities.
 const MIN_SHARE: usize = 4;
 
+/// Returns whether a table would keep numbers with the decimal mark of another language if those with
+/// a unit were corrected: a program printed it, and one half would no longer match the other.
+fn keeps_other_marks(
+    lint: &Linter<'_>,
+    table: &PageTable,
+    columns: &BTreeMap<usize, bool>,
+) -> bool {
+    let expected = lint.number_format.decimal;
+    let is_kept = |(row, column, cell): (usize, usize, &PageText)| {
+        row > 0
+            && columns.get(&column) != Some(&true)
+            && super::bare_figure(cell)
+                .is_some_and(|it| it.decimals != 3 && it.mark.is_some() && it.mark != expected)
+    };
+    table.numbered_cells().any(is_kept)
+}
+
 /// Returns whether a heading is that of versions, such as 3.0.
 fn names_version(heading: &str) -> bool {
     const WORDS: [&str; 10] = [
@@ -111,7 +131,7 @@ fn check_decimal_mark(
     lint: &mut Linter<'_>,
     text: &PageText,
     figure: &PrintedFigure,
-    has_unit: bool,
+    (has_unit, is_fixable): (bool, bool),
 ) {
     let (Some(mark), Some(expected)) = (figure.mark, lint.number_format.decimal) else {
         return;
@@ -132,10 +152,11 @@ fn check_decimal_mark(
     let is_list = !lint.number_format.is_declared
         && mark == ','
         && (figure.unit.is_none() || figure.value >= 1000.0 || is_doubled(figure));
-    // `+00.0012s` is printed by a program.
-    let is_padded = text.text[figure.number_span.0..].starts_with("00");
-    let is_exempt =
-        is_padded || is_quoted || is_list || mark == '.' && is_in_english(text, figure);
+    let is_exempt = is_of_program(text, figure)
+        || is_quoted
+        || is_list
+        || is_part_of_byte(figure)
+        || mark == '.' && is_in_english(text, figure);
     if !is_exempt {
         let printed = &text.text[figure.number_span.0..figure.number_span.1];
         // Other digits have their own marks.
@@ -148,17 +169,19 @@ fn check_decimal_mark(
         );
         // Without a declared language, the majority of the figures decides, and a list may be
         // written as `1,2`.
-        let (confidence, fix) = match lint.number_format.is_declared {
-            _ if !has_unit => (Confidence::Possible, None),
+        let (check, fix) = match lint.number_format.is_declared {
+            _ if !has_unit => (Check::MarkWithoutUnit, None),
             // An entity fills its place with several backslashes or blanks.
             true => {
                 let has_entity = ["\\\\", "\u{a0}\u{a0}"].iter().any(|it| printed.contains(it));
-                (Confidence::Certain, (!has_entity).then_some(corrected))
+                // A program prints so many decimals.
+                let is_clear = !has_entity && is_fixable && figure.decimals < MANY_DECIMALS;
+                (Check::MarkOfLanguage, is_clear.then_some(corrected))
             }
-            false => (Confidence::Likely, None),
+            false => (Check::MarkOfMajority, None),
         };
         let span = page_span(text, figure.number_span);
-        lint.add_finding((Rule::DecimalMark, confidence), span, message, fix);
+        lint.add_if(true, check, span, message, fix);
     }
 }
 
@@ -172,6 +195,26 @@ fn is_in_english(text: &PageText, figure: &PrintedFigure) -> bool {
     is_english(&format!("{}{behind}", text_before(&text.text, from, NEAR)))
 }
 
+/// Number of decimals that only programs print.
+const MANY_DECIMALS: usize = 10;
+
+/// Returns whether a program prints a number so: `+00.0012s`, `0.0000000s`.
+fn is_of_program(text: &PageText, figure: &PrintedFigure) -> bool {
+    /// Decimals of a clock that counts in microseconds or less.
+    const CLOCK_DECIMALS: usize = 6;
+    let (from, to) = figure.number_span;
+    let is_attached = |unit: &PrintedUnit| unit.unit == Unit::Second && unit.span.0 == to;
+    text.text[from..].starts_with("00")
+        || figure.decimals >= CLOCK_DECIMALS && figure.unit.as_ref().is_some_and(is_attached)
+}
+
+/// Returns whether a figure would be a fraction of a byte: `2.7B` is the name of a model.
+fn is_part_of_byte(figure: &PrintedFigure) -> bool {
+    let is_byte = |(value, unit): (f64, Unit)| unit == Unit::Byte && value.fract() != 0.0;
+    figure.base_value().is_some_and(is_byte)
+        && figure.unit.as_ref().is_some_and(|unit| unit.factor.to_bits() == 1_f64.to_bits())
+}
+
 /// Returns whether both sides of a mark may be two sizes: `16,32 GB`.
 fn is_doubled(figure: &PrintedFigure) -> bool {
     const SMALLEST: f64 = 4.0;
@@ -181,11 +224,11 @@ fn is_doubled(figure: &PrintedFigure) -> bool {
 }
 
 /// Reports columns in which some numbers are grouped and others of the same length are not.
-fn check_grouping(lint: &mut Linter<'_>, table: &PageTable) {
+fn check_grouping(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
     // Spanish writes `1234` and `12 345`.
     let smallest = if lint.number_format.has_ungrouped_thousands { 10_000.0 } else { 1000.0 };
-    let needs_groups = |figure: &PrintedFigure| figure.value >= smallest;
-    for column in figure_columns(table) {
+    let needs_groups = |figure: &PrintedFigure| figure.value >= smallest && !is_year(figure);
+    for column in columns {
         let grouped = column.cells.iter().find(|(_, it)| it.group.is_some());
         let ungrouped =
             column.cells.iter().find(|(_, it)| needs_groups(it) && it.group.is_none());
@@ -198,9 +241,15 @@ fn check_grouping(lint: &mut Linter<'_>, table: &PageTable) {
                 printed(other, figure),
                 printed(cell, grouped_figure)
             );
-            lint.add_likely(Rule::Grouping, page_span(other, figure.number_span), message);
+            lint.add(Check::GroupedColumn, page_span(other, figure.number_span), message);
         }
     }
+}
+
+/// Returns whether a whole number may be a year, which no language groups.
+fn is_year(figure: &PrintedFigure) -> bool {
+    const YEARS: std::ops::RangeInclusive<f64> = 1950.0..=2040.0;
+    figure.decimals == 0 && figure.unit.is_none() && YEARS.contains(&figure.value)
 }
 
 /// Reports a group separator at which a line may break.
@@ -211,9 +260,9 @@ fn check_line_break(lint: &mut Linter<'_>, cell: &PageText, figure: &PrintedFigu
         let corrected = printed.replace(' ', "\u{a0}");
         let message = format!("`{printed}` may break over two lines: use a no-break space");
         // In other languages, a blank may separate a count from a size: `1 500 GB`.
-        let confidence = Linter::likely_if(lint.number_format.has_groups_of_blanks);
-        lint.add_finding(
-            (Rule::Grouping, confidence),
+        lint.add_if(
+            lint.number_format.has_groups_of_blanks,
+            Check::LineBreak,
             page_span(cell, figure.number_span),
             message,
             Some(corrected),
@@ -222,16 +271,16 @@ fn check_line_break(lint: &mut Linter<'_>, cell: &PageText, figure: &PrintedFigu
 }
 
 /// Reports a whole number among fractions, which has lost its trailing zeros.
-fn check_trailing_zeros(lint: &mut Linter<'_>, table: &PageTable) {
+fn check_trailing_zeros(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
     /// Maximum ratio of figures of one quantity; rows of unlike units differ by more.
     const MAX_RATIO: f64 = 100.0;
-    for column in figure_columns(table) {
+    for column in columns {
         // Three digits after the other mark are a group.
         let is_group = |it: &PrintedFigure| {
             lint.number_format.decimal.is_some() && it.mark != lint.number_format.decimal
         };
         let has_fraction = |it: &&PrintedFigure| it.decimals >= 2 && !is_group(it);
-        let figures = || column.cells.iter().map(|(_, figure)| figure);
+        let figures = || column.cells.iter().map(|(_, figure)| *figure);
         let fractions: Vec<&PrintedFigure> = figures().filter(has_fraction).collect();
         let whole = column.cells.iter().find(|(_, it)| it.decimals == 0 && it.value > 0.0);
         let (true, Some((cell, figure))) = (2 * fractions.len() > column.cells.len(), whole)
@@ -249,8 +298,9 @@ fn check_trailing_zeros(lint: &mut Linter<'_>, table: &PageTable) {
         let is_even = fractions.len() >= MIN_FRACTIONS
             && figures().all(|it| it.decimals == 0 || it.decimals == fractions[0].decimals)
             && fractions.iter().all(is_near);
-        lint.add_finding(
-            (Rule::Precision, Linter::likely_if(is_even && lint.is_translated)),
+        lint.add_if(
+            is_even && lint.is_translated,
+            Check::TrailingZeros,
             page_span(cell, figure.number_span),
             message,
             None,
@@ -264,15 +314,15 @@ const MIN_FRACTIONS: usize = 4;
 /// Reports words between a number and its unit that turn "about" into a count, and marks that look
 /// like a range.
 fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
-    let figures = find_figures(&text.text);
+    let figures = &text.figures;
     // Korean counter between number and unit: 900 개의 MB/s.
     if let Some(position) = text.text.find("개의 ") {
         let rest = text.text[position + "개의 ".len()..].trim_start();
         if ["MB", "GB", "Gb", "KB"].iter().any(|unit| rest.starts_with(unit)) {
             let start = text.text[..position].rfind("최대").unwrap_or(position);
             let message = "a counter between number and unit: \"about\" has become \"at most\"";
-            lint.add_likely(
-                Rule::Qualifier,
+            lint.add(
+                Check::Counter,
                 page_span(text, (start, position + "개의".len())),
                 message.to_owned(),
             );
@@ -292,20 +342,16 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
         if let Some(between) = between.filter(|between| !is_list(between)) {
             let message =
                 "two figures with ~ and nothing between them: the second mark reads as a range";
-            lint.add_finding(
-                (
-                    Rule::Qualifier,
-                    Linter::likely_if(
-                        lint.number_format.has_tilde_ranges && is_wordless(between),
-                    ),
-                ),
+            lint.add_if(
+                lint.number_format.has_tilde_ranges && is_wordless(between),
+                Check::TwoTildes,
                 page_span(text, (pair[1], pair[1] + 1)),
                 message.to_owned(),
                 None,
             );
         }
     }
-    for figure in &figures {
+    for figure in figures {
         let before = &text.text[..figure.number_span.0];
         if let Some(head) = before.strip_suffix("~ ").or_else(|| before.strip_suffix("~\u{a0}"))
         {
@@ -316,12 +362,12 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
             let is_range = head.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == '%')
                 && figures[..next]
                     .last()
-                    .is_some_and(|it| !has_tilde(text, it) && is_directly_before(it, head));
+                    .is_some_and(|it| !has_tilde(text, it) && is_directly_before(it, head))
+                || ends_with_unknown_unit(head);
             let is_clear = lint.is_translated && figure.unit.is_some();
             if !is_range {
-                let confidence = Linter::likely_if(is_clear);
                 let fix = Some("~".to_owned());
-                lint.add_finding((Rule::Qualifier, confidence), span, message, fix);
+                lint.add_if(is_clear, Check::BlankAfterTilde, span, message, fix);
             }
         }
     }
@@ -330,6 +376,16 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
 /// Returns whether `~` precedes a figure. A word for "about" may precede a range: `about 35 ~ 40 %`.
 fn has_tilde(text: &PageText, figure: &PrintedFigure) -> bool {
     text.text[..figure.number_span.0].trim_end_matches([' ', '\u{a0}']).ends_with('~')
+}
+
+/// Returns whether a text ends with a number and letters that are no unit: `1mbps ~ 100 Mbps`.
+fn ends_with_unknown_unit(text: &str) -> bool {
+    const LONGEST: usize = 16;
+    let near = text_before(text, text.len(), LONGEST);
+    let word = near.split_whitespace().next_back().unwrap_or_default();
+    steps::count(near.len());
+    word.starts_with(|c: char| c.is_ascii_digit())
+        && word.ends_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// Returns whether a text ends with this figure and its unit.
@@ -357,7 +413,10 @@ fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
 /// Returns whether the text between two figures separates them: a comma, or several words.
 fn is_list(between: &str) -> bool {
     steps::count(between.len());
-    if between.contains([',', ';', '/', '·', '、', '，', '；']) {
+    const CONJUNCTIONS: [&str; 8] = ["或", "和", "与", "與", "及", "または", "또는", "및"];
+    if between.contains([',', ';', '/', '·', '、', '，', '；'])
+        || CONJUNCTIONS.iter().any(|word| between.contains(word))
+    {
         return true;
     }
     let outside = outside_brackets(between);
@@ -372,23 +431,23 @@ fn is_list(between: &str) -> bool {
 
 /// Checks the genitive singular after a fraction in Russian.
 fn check_genitive(lint: &mut Linter<'_>, text: &PageText) {
-    for figure in find_figures(&text.text).iter().filter(|it| it.decimals > 0) {
+    for figure in text.figures.iter().filter(|it| it.decimals > 0) {
         let Some(unit) = figure.unit.as_ref().filter(|it| it.text == "микросекунд")
         else {
             continue;
         };
         let genitive = "микросекунды".to_owned();
         let message = format!("`{}` after a fraction must be {genitive}", unit.text);
-        let found = (Rule::UnitSpelling, Confidence::Likely);
-        lint.add_finding(found, page_span(text, unit.span), message, Some(genitive));
+        let span = page_span(text, unit.span);
+        lint.add_if(true, Check::Genitive, span, message, Some(genitive));
     }
 }
 
 /// Reports `8-KiB` and `8 KiB` on one page.
 fn check_hyphens(lint: &mut Linter<'_>, page: &LintPage) {
-    let mut figures: Vec<(&PageText, PrintedFigure, bool)> = Vec::new();
+    let mut figures: Vec<(&PageText, &PrintedFigure, bool)> = Vec::new();
     for text in &page.prose {
-        for figure in find_figures(&text.text) {
+        for figure in &text.figures {
             let Some(unit) = &figure.unit else { continue };
             // The Turkish percent sign precedes its number.
             let Some(between) = text.text.get(figure.number_span.1..unit.span.0) else {
@@ -403,8 +462,9 @@ fn check_hyphens(lint: &mut Linter<'_>, page: &LintPage) {
             }
         }
     }
+    // A word and a symbol differ anyway: `100 나노초` and `100-ns`.
     let value_and_unit = |figure: &PrintedFigure| {
-        figure.base_value().map(|(value, unit)| (value.to_bits(), unit.symbol()))
+        figure.unit.as_ref().map(|unit| (figure.value.to_bits(), unit.text.clone()))
     };
     let with_blanks: BTreeSet<_> = figures
         .iter()
@@ -421,8 +481,9 @@ fn check_hyphens(lint: &mut Linter<'_>, page: &LintPage) {
             format!("`{printed}` is also written with a blank on this page: use one form");
         // English and German compounds have hyphens.
         let has_compounds = !lint.is_translated || lint.number_format.has_compounds;
-        lint.add_finding(
-            (Rule::UnitSpelling, Linter::likely_if(!has_compounds)),
+        lint.add_if(
+            !has_compounds,
+            Check::Hyphens,
             page_span(text, (figure.number_span.0, end)),
             message,
             None,

@@ -3,11 +3,10 @@
 
 use assay_model::quantity::Unit;
 
+use super::checks::Check;
 use super::words::{MAX_ENDING, NO_ENDING, has_word};
-use super::{
-    Confidence, Linter, Rule, column_unit, figure_with_unit, full_rows, page_span, trimmed_span,
-};
-use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
+use super::{Linter, column_unit, figure_with_unit, full_rows, page_span, trimmed_span};
+use crate::figure::{PrintedFigure, PrintedUnit, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 
 /// Maximum ratio between a value and its conversion in brackets that is explained by confusion of
@@ -28,10 +27,9 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
         check_littles_law(lint, table, names_parallelism);
     }
     for text in page.texts() {
-        let figures = find_figures(&text.text);
-        check_peak_in_text(lint, text, &figures);
-        check_conversions(lint, text, &figures);
-        check_link(lint, text, &figures);
+        check_peak_in_text(lint, text);
+        check_conversions(lint, text);
+        check_link(lint, text);
     }
 }
 
@@ -92,13 +90,13 @@ const OTHER_RATE_WORDS: [&str; 29] = [
 ];
 
 /// Reports a rate in bytes that a link of the same sentence cannot carry, and would in bits.
-fn check_link(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]) {
+fn check_link(lint: &mut Linter<'_>, text: &PageText) {
     /// Characters behind the rate of a link in which its name begins.
     const NEAR: usize = 24;
     /// Maximum share of a link in both directions.
     const BOTH_DIRECTIONS: f64 = 2.1;
     let with_unit = |unit: Unit| {
-        let rates = figures.iter().filter_map(|it| Some((it, it.base_value()?)));
+        let rates = text.figures.iter().filter_map(|it| Some((it, it.base_value()?)));
         rates.filter(move |(_, (_, it))| *it == unit).map(|(it, (value, _))| (it, value))
     };
     let (mut links, mut rates) =
@@ -128,7 +126,7 @@ fn check_link(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure])
         let (printed, gbit_per_s) = (&text.text[link.number_span.0..end], bytes * 8.0 / 1e9);
         let message =
             format!("the rate is {gbit_per_s:.1} Gbit/s, above the link of {printed}");
-        lint.add_likely(Rule::WrongUnit, page_span(text, rate.number_span), message);
+        lint.add(Check::LinkRate, page_span(text, rate.number_span), message);
     }
 }
 
@@ -151,16 +149,16 @@ fn check_peak(
         if figure.is_approximate || peak.is_approximate { ABOUT_TOLERANCE } else { 0.0 };
     if rmax.iter().all(|rmax| rpeak.iter().all(|rpeak| *rmax > rpeak * (1.0 + tolerance))) {
         let message = format!("Rmax ≤ Rpeak is broken: {} > {}", figure.value, peak.value);
-        lint.add(Rule::Impossible, page_span(text, figure.number_span), message);
+        lint.add(Check::PeakRate, page_span(text, figure.number_span), message);
     }
 }
 
 /// Checks text such as `4 TFLOPS (Rpeak), 8 TFLOPS (Rmax)`. The nth name belongs to the nth figure.
-fn check_peak_in_text(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]) {
+fn check_peak_in_text(lint: &mut Linter<'_>, text: &PageText) {
     let is_rate = |it: &&PrintedFigure| {
         it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::FlopPerSecond)
     };
-    let rates: Vec<&PrintedFigure> = figures.iter().filter(is_rate).collect();
+    let rates: Vec<&PrintedFigure> = text.figures.iter().filter(is_rate).collect();
     let [first, second] = rates.as_slice() else { return };
     let lower = text.text.to_lowercase();
     let (Some(peak), Some(reached)) = (lower.find("rpeak"), lower.find("rmax")) else { return };
@@ -200,7 +198,7 @@ impl UnitColumn {
 
     /// Returns the figure of a row's cell with its own unit or that of the column.
     fn figure(&self, row: &[PageText]) -> Option<PrintedFigure> {
-        let mut figure = figure_with_unit(row.get(self.number)?)?;
+        let mut figure = figure_with_unit(row.get(self.number)?)?.clone();
         figure.unit = figure.unit.or_else(|| self.unit.clone());
         Some(figure)
     }
@@ -320,7 +318,7 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable, names_parallelism
         (0..MAX_COLUMNS).map_while(|number| UnitColumn::from_table(table, number)).collect();
     let Some(latency) = UnitColumn::from_table(table, latency) else { return };
     let parallel = parallel_columns(table);
-    let confidence = Linter::likely_if(!names_parallelism || !parallel.is_empty());
+    let is_clear = !names_parallelism || !parallel.is_empty();
     for row in full_rows(table) {
         let value_of = |unit: Unit, column: &UnitColumn| {
             let figure = column.figure(row)?;
@@ -335,7 +333,7 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable, names_parallelism
             .collect();
         let count = |number: usize| {
             let figure = row.get(number).and_then(figure_with_unit)?;
-            unambiguous_value(lint, &figure).filter(|_| figure.unit.is_none())
+            unambiguous_value(lint, figure).filter(|_| figure.unit.is_none())
         };
         let jobs = parallel.iter().map(|number| count(*number)).product::<Option<f64>>();
         let limit = count(depth).zip(jobs).map(|(depth, jobs)| depth * jobs);
@@ -351,7 +349,7 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable, names_parallelism
                 "rate × latency = {needed:.1} in flight, but the depth is {limit} (Little's law)"
             );
             let span = trimmed_span(cell);
-            lint.add_finding((Rule::Impossible, confidence), span, message, None);
+            lint.add_if(is_clear, Check::LittlesLaw, span, message, None);
         }
     }
 }
@@ -364,8 +362,8 @@ fn unambiguous_value(lint: &Linter<'_>, figure: &PrintedFigure) -> Option<f64> {
 
 /// Checks conversions: `757,820.9 MB/s = ~740 GB/s`, `4.5 GiB/s (4,500 MiB/s)` are one value in two
 /// units.
-fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]) {
-    for pair in figures.windows(2) {
+fn check_conversions(lint: &mut Linter<'_>, text: &PageText) {
+    for pair in text.figures.windows(2) {
         let [a, b] = pair else { continue };
         let (Some(first), Some(second)) = (&a.unit, &b.unit) else { continue };
         let between = text.text.get(first.span.1..b.number_span.0).unwrap_or_default();
@@ -402,7 +400,8 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
         let ratios = ratios.as_flattened();
         // Sizes have either kind of prefix, and `25,600 KB/s (25 MB/s)` has one for both.
         let is_size = first.unit == Unit::Byte && second.unit == Unit::Byte
-            || is_bracketed && is_decimal(first) && is_decimal(second);
+            || is_bracketed && is_decimal(first) && is_decimal(second)
+            || is_definition(a, b);
         // Some pages cut off the digits that others round: `6,769 ms (6.7 s)`.
         let cut_off = if approximation > 0.0 { 0.0 } else { b.relative_rounding() };
         let is_correct = ratios.iter().any(|it| {
@@ -421,11 +420,19 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
                 second.text
             );
             // Brackets may hold another value, or one that was rounded otherwise.
-            let confidence = if is_equal { Confidence::Certain } else { Confidence::Possible };
-            let found = (Rule::Impossible, confidence);
-            lint.add_finding(found, page_span(text, b.number_span), message, None);
+            let check = if is_equal { Check::Conversion } else { Check::ConversionInBrackets };
+            lint.add(check, page_span(text, b.number_span), message);
         }
     }
+}
+
+/// Whether `1 KB/s = 1024 B/s` defines its prefix.
+fn is_definition(one: &PrintedFigure, other: &PrintedFigure) -> bool {
+    let is_value = |it: &PrintedFigure, value: f64| it.value.to_bits() == value.to_bits();
+    let has_bytes = |it: &PrintedFigure| {
+        it.base_value().is_some_and(|(_, unit)| unit == Unit::BytePerSecond)
+    };
+    is_value(one, 1.0) && is_value(other, 1024.0) && has_bytes(one) && has_bytes(other)
 }
 
 /// Whether a rate in bytes has a decimal prefix.

@@ -12,8 +12,8 @@ use super::units::OPERATION_WORDS;
 use super::words::{MAX_ENDING, NO_ENDING, has_word};
 use super::{Linter, Rule, bounds, direction, page_span, trimmed_span};
 use crate::figure::{
-    BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, find_figures,
-    heading_unit, names_about, text_before,
+    BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, heading_unit,
+    names_about, text_before,
 };
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
@@ -27,7 +27,7 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
     if page.tables.len() != source.tables.len() {
         let message =
             format!("{} tables, but the source has {}", page.tables.len(), source.tables.len());
-        lint.add(Rule::Table, (0, 0), message);
+        lint.add_difference(Rule::Table, (0, 0), message);
     }
     let source_format = super::page_number_format(source);
     let formats = (lint.number_format, source_format);
@@ -59,6 +59,9 @@ fn compare_tables(
     {
         let labels = [row_labels(row), row_labels(source_row)];
         for (column, (cell, source_cell)) in row.iter().zip(source_row).enumerate() {
+            if is_unchanged(cell, source_cell, lint.number_format == source_format) {
+                continue;
+            }
             compare_names(lint, cell, source_cell);
             direction::compare_directions(lint, cell, (source_cell, source_format));
             bounds::compare(lint, cell, (source_cell, source_format));
@@ -79,18 +82,24 @@ fn compare_tables(
     }
 }
 
+/// Returns whether a cell has the text of the source with the same meaning.
+fn is_unchanged(cell: &PageText, source: &PageText, has_same_format: bool) -> bool {
+    let is_plain = |it: &PrintedFigure| it.mark.is_none() && it.group.is_none();
+    cell.text == source.text && (has_same_format || cell.figures.iter().all(is_plain))
+}
+
 fn compare_row_counts(lint: &mut Linter<'_>, table: &PageTable, source: &PageTable) {
     let start = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
     if table.rows.len() != source.rows.len() {
         let message =
             format!("{} rows, but the source has {}", table.rows.len(), source.rows.len());
-        lint.add(Rule::Table, (start, start), message);
+        lint.add_difference(Rule::Table, (start, start), message);
     }
 }
 
 /// Returns the cells of a row without figures, which may name the unit of the others.
 fn row_labels(row: &[PageText]) -> String {
-    let labels = row.iter().filter(|it| find_figures(&it.text).is_empty());
+    let labels = row.iter().filter(|it| it.figures.is_empty());
     labels.take(MAX_LABELS).flat_map(|it| [it.text.as_str(), " "]).collect()
 }
 
@@ -106,6 +115,10 @@ fn has_name(text: &str, lower: &str, name: &str) -> bool {
 }
 
 fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
+    // Most cells are bare numbers or equal.
+    if cell.text == source.text || !source.text.contains(|c: char| c.is_ascii_alphabetic()) {
+        return;
+    }
     let (lower, source_lower) = (cell.text.to_lowercase(), source.text.to_lowercase());
     for name in PROTECTED_NAMES {
         let name_lower = name.to_lowercase();
@@ -118,7 +131,7 @@ fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
         if is_missing && !is_transliterated {
             let message =
                 format!("{name} is in the source but not here: names are not translated");
-            lint.add(Rule::Name, trimmed_span(cell), message);
+            lint.add_difference(Rule::Name, trimmed_span(cell), message);
             break;
         }
     }
@@ -141,7 +154,7 @@ fn compare_replaced_names(lint: &mut Linter<'_>, text: &PageText, source: &PageT
     });
     if let (Some(added), Some(lost)) = (added, lost) {
         let message = format!("{added}, and the source has {lost}");
-        lint.add_likely(Rule::Name, trimmed_span(text), message);
+        lint.add_likely_difference(Rule::Name, trimmed_span(text), message);
     }
 }
 
@@ -150,15 +163,15 @@ fn compare_headings(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
     match (heading_unit(&cell.text), heading_unit(&source.text)) {
         (Some(a), Some(b)) if !a.is_same(&b) => {
             let message = format!("`{}`, but the source has `{}`", a.text, b.text);
-            lint.add(Rule::WrongUnit, page_span(cell, a.span), message);
+            lint.add_difference(Rule::WrongUnit, page_span(cell, a.span), message);
         }
         (None, Some(b)) if !contains_unit(&cell.text, &b) => {
             let message = format!("the unit is missing: the source has `{}`", b.text);
-            lint.add(Rule::WrongUnit, trimmed_span(cell), message);
+            lint.add_difference(Rule::WrongUnit, trimmed_span(cell), message);
         }
         (Some(a), None) if !contains_unit(&source.text, &a) => {
             let message = format!("`{}`, but the source has no unit", a.text);
-            lint.add(Rule::WrongUnit, page_span(cell, a.span), message);
+            lint.add_difference(Rule::WrongUnit, page_span(cell, a.span), message);
         }
         _ => {}
     }
@@ -191,15 +204,14 @@ const PERCENT_WORDS: [&str; 6] =
 struct ComparedText<'p> {
     text: &'p PageText,
     number_format: PageNumberFormat,
-    figures: Vec<PrintedFigure>,
+    figures: &'p [PrintedFigure],
     /// Heading of a cell and the cells of its row without figures.
     labels: String,
 }
 
 impl<'p> ComparedText<'p> {
-    fn new(text: &'p PageText, number_format: PageNumberFormat) -> Self {
-        let figures = find_figures(&text.text);
-        Self { text, number_format, figures, labels: String::new() }
+    const fn new(text: &'p PageText, number_format: PageNumberFormat) -> Self {
+        Self { text, number_format, figures: text.figures.as_slice(), labels: String::new() }
     }
 
     fn number_text(&self, figure: &PrintedFigure) -> &str {
@@ -360,12 +372,12 @@ fn compare_texts(lint: &mut Linter<'_>, page: &ComparedText<'_>, source: &Compar
         page_figures.iter().skip(source_count).filter(|it| !in_source(it)).take(MAX_REPORTED)
     {
         let message = format!("`{}` is not in the source", page.figure_text(a));
-        lint.add(Rule::Digits, page_span(text, a.number_span), message);
+        lint.add_difference(Rule::Digits, page_span(text, a.number_span), message);
     }
     let missing = source_figures.iter().skip(page_count).find(|it| !may_be_words(it));
     if let Some(b) = missing.filter(|it| !page.contains_digits(source.number_text(it))) {
         let message = format!("`{}` of the source is missing", source.figure_text(b));
-        lint.add(Rule::Digits, trimmed_span(text), message);
+        lint.add_difference(Rule::Digits, trimmed_span(text), message);
     }
 }
 
@@ -478,7 +490,7 @@ fn compare_figures(
         let [value, _] = page.number_format.possible_values(a);
         let differs = value.to_bits() != a.value.to_bits();
         let hint = if differs { format!(" (here it means {value})") } else { String::new() };
-        lint.add(Rule::Digits, span, digits_message() + &hint);
+        lint.add_difference(Rule::Digits, span, digits_message() + &hint);
     } else if a.decimals < b.decimals
         && (a.value - b.value).abs() <= 1e-9 * b.value.abs()
         && !have_same_digits(page.number_text(a), source.number_text(b))
@@ -491,23 +503,23 @@ fn compare_figures(
             .iter()
             .all(|it| it.to_bits() == b.value.to_bits());
         let rule = if is_fraction { Rule::Precision } else { Rule::Digits };
-        lint.add(rule, span, digits_message());
+        lint.add_difference(rule, span, digits_message());
     }
     match (&a.unit, &b.unit) {
         (Some(ours), Some(theirs))
             if !is_equal && !ours.is_same(theirs) && !source.lacks_time(theirs, ours) =>
         {
             let message = format!("`{}`, but the source has `{}`", ours.text, theirs.text);
-            lint.add(Rule::WrongUnit, page_span(page.text, ours.span), message);
+            lint.add_difference(Rule::WrongUnit, page_span(page.text, ours.span), message);
         }
         (None, Some(theirs)) if !page.implies_unit(a, theirs) => {
             let message =
                 format!("the source has `{}`, and here is no unit", source.figure_text(b));
-            lint.add(Rule::WrongUnit, span, message);
+            lint.add_difference(Rule::WrongUnit, span, message);
         }
         (Some(ours), None) if !source.implies_unit(b, ours) => {
             let message = format!("`{}`, but the source has no unit", ours.text);
-            lint.add(Rule::WrongUnit, page_span(page.text, ours.span), message);
+            lint.add_difference(Rule::WrongUnit, page_span(page.text, ours.span), message);
         }
         _ => {}
     }
@@ -517,6 +529,6 @@ fn compare_figures(
             page.number_text(a),
             source.number_text(b)
         );
-        lint.add(Rule::Qualifier, span, message);
+        lint.add_difference(Rule::Qualifier, span, message);
     }
 }

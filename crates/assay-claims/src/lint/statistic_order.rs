@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use assay_model::quantity::Unit;
 
 use super::bounds::{NamedPercentile, find_percentiles};
+use super::checks::Check;
 use super::words::{NO_ENDING, has_word};
-use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
-use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
+use super::{Linter, column_unit, figure_with_unit, full_rows, page_span};
+use crate::figure::{PrintedFigure, is_unspaced_script};
 use crate::page::{PageTable, PageText};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -161,6 +162,9 @@ fn heading_statistic(heading: &str) -> Option<(Statistic, String)> {
     }
     // Scripts without blanks have the statistic within a longer word.
     let found = found.or_else(|| {
+        if !small.contains(is_unspaced_script) {
+            return None;
+        }
         let of_word = |word: &&str| word.starts_with(is_unspaced_script);
         let words = STATISTIC_WORDS
             .iter()
@@ -192,9 +196,9 @@ pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable) {
 }
 
 /// Value of a percentile in a sentence.
-struct PercentileValue {
+struct PercentileValue<'p> {
     share: f64,
-    figure: PrintedFigure,
+    figure: &'p PrintedFigure,
     /// Byte span of its name and its figure.
     span: (usize, usize),
 }
@@ -209,7 +213,7 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
     if names.len() < 2 {
         return;
     }
-    let figures = find_figures(&text.text);
+    let figures = &text.figures;
     let value = |(at, name): &NamedPercentile<'_>| {
         let end = at + 1 + name.len();
         let is_short = text.text[*at..].starts_with(['p', 'P']);
@@ -219,18 +223,18 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
         let unit = figure.unit.as_ref().filter(|it| it.unit == Unit::Second)?;
         let is_joined = gap.len() <= NEAR && !gap.contains(char::is_alphanumeric);
         let (share, span) = (name.parse().ok()?, (*at, unit.span.1));
-        is_joined.then(|| PercentileValue { share, figure: figure.clone(), span })
+        is_joined.then_some(PercentileValue { share, figure, span })
     };
-    let values: Vec<PercentileValue> = names.iter().filter_map(value).collect();
+    let values: Vec<PercentileValue<'_>> = names.iter().filter_map(value).collect();
     for pair in values.windows(2) {
         let [first, second] = pair else { continue };
         let between = text.text.get(first.span.1..second.span.0).unwrap_or_default();
         let words = between.trim_matches(|c: char| " ,/|()·*".contains(c));
         let (low, high) =
             if first.share < second.share { (first, second) } else { (second, first) };
-        let times = |it: &PercentileValue| {
+        let times = |it: &PercentileValue<'_>| {
             let factor = it.figure.unit.as_ref().map_or(1.0, |unit| unit.factor);
-            lint.number_format.possible_values(&it.figure).map(|value| value * factor)
+            lint.number_format.possible_values(it.figure).map(|value| value * factor)
         };
         let rounding = 1.0 + low.figure.relative_rounding() + high.figure.relative_rounding();
         let is_broken = low.share < high.share
@@ -239,11 +243,11 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
                 .all(|low| times(high).iter().all(|high| *low > high * rounding));
         if is_broken && JOINED.contains(&words) {
             let printed =
-                |it: &PercentileValue| text.text[it.span.0..it.span.1].trim().to_owned();
+                |it: &PercentileValue<'_>| text.text[it.span.0..it.span.1].trim().to_owned();
             let message =
                 format!("`{}` and `{}` are out of order", printed(low), printed(high));
-            lint.add_likely(
-                Rule::Impossible,
+            lint.add(
+                Check::PercentileOrder,
                 page_span(text, second.figure.number_span),
                 message,
             );
@@ -255,15 +259,15 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
 fn transpose_statistics(table: &PageTable) -> Option<PageTable> {
     /// Maximum number of statistics and of columns, which limits the work.
     const MOST: usize = 64;
-    let label = |row: &&Vec<PageText>| {
+    let label = |row: &Vec<PageText>| {
         let label = row.first()?;
         let statistic = heading_statistic(&label.text);
         // `p3.8xlarge` is a type of machine.
         statistic.filter(|(_, subject)| !subject.contains(|c: char| c.is_ascii_digit()))
     };
-    let rows: Vec<&Vec<PageText>> =
-        full_rows(table).filter(|row| label(row).is_some()).collect();
-    let labels: Vec<(Statistic, String)> = rows.iter().filter_map(label).collect();
+    let labelled = full_rows(table).filter_map(|row| Some((row, label(row)?)));
+    let (rows, labels): (Vec<&Vec<PageText>>, Vec<(Statistic, String)>) =
+        labelled.take(MOST + 1).unzip();
     // A label that occurs twice belongs to another part of the table.
     let is_repeated = |at: usize| labels[at + 1..].contains(&labels[at]);
     if !(2..=MOST).contains(&rows.len()) || (0..labels.len()).any(is_repeated) {
@@ -311,10 +315,13 @@ fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
         .flat_map(|less| all.clone().map(move |more| (less, more)))
         .filter(is_of_one)
         .collect();
+    if pairs.is_empty() {
+        return;
+    }
     let has_other_units = full_rows(table).any(|row| {
         let cells =
             columns.iter().filter_map(|column| figure_with_unit(row.get(column.number)?));
-        cells.filter_map(|it| it.unit).any(|unit| unit.unit != Unit::Ratio)
+        cells.filter_map(|it| it.unit.as_ref()).any(|unit| unit.unit != Unit::Ratio)
     });
     for row in full_rows(table) {
         // Among times, a row of percentages has changes.
@@ -413,7 +420,7 @@ fn are_versions(low: &StatisticCell<'_>, high: &StatisticCell<'_>) -> bool {
 struct StatisticCell<'p> {
     cell: &'p PageText,
     value: f64,
-    figure: PrintedFigure,
+    figure: &'p PrintedFigure,
 }
 
 impl<'p> StatisticCell<'p> {
@@ -424,7 +431,7 @@ impl<'p> StatisticCell<'p> {
     ) -> Option<Self> {
         let cell = row.get(column.number)?;
         let figure = figure_with_unit(cell)?;
-        let [value, other] = lint.number_format.possible_values(&figure);
+        let [value, other] = lint.number_format.possible_values(figure);
         // A value that may be a thousand times larger proves nothing.
         let is_known = value.to_bits() == other.to_bits();
         let factor = figure.unit.as_ref().map_or(column.factor, |unit| unit.factor);
@@ -464,6 +471,6 @@ fn check_pair(
         let (less, more) = (less.word(), more.word());
         let message =
             format!("{less} ≤ {more} is broken: {} > {}", other.text.trim(), cell.text.trim());
-        lint.add(Rule::Impossible, page_span(cell, second.number_span), message);
+        lint.add(Check::StatisticOrder, page_span(cell, second.number_span), message);
     }
 }

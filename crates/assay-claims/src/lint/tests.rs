@@ -86,6 +86,26 @@ fn repeated_markup_takes_linear_work() {
     }
 }
 
+/// The figures of a text are found once, and most rules look at figures alone.
+#[test]
+fn each_byte_takes_few_steps() {
+    const MOST: usize = 20;
+    const ROWS: usize = 1000;
+    let rows = |head: &str, row: &str| head.to_owned() + &row.repeat(ROWS);
+    for page in [
+        rows("| n | min [µs] | mean [µs] | MB/s |\n|-|-|-|-|\n", "| 8 | 1.5 | 2.5 | 10.0 |\n"),
+        rows("", "The rate is 1.5 GB/s at p99 2 ms, with 64 KiB and 8 jobs.\n\n"),
+        rows("<html><table>", "<tr><td>8 jobs</td><td>1.5 GB/s</td><td>2.5 ms</td></tr>\n"),
+    ] {
+        let steps = steps_of(&page, None);
+        assert!(
+            steps <= MOST * page.len(),
+            "{steps} steps for {} bytes: {page:.80}",
+            page.len()
+        );
+    }
+}
+
 #[test]
 fn long_tables_take_linear_work() {
     let rows = |head: &str, row: &str, count: usize| {

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::quantity::Unit;
 
+use super::checks::Check;
 use super::words::{MAX_ENDING, has_word};
-use super::{Confidence, Linter, Rule, direction, page_span};
-use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit, text_before};
+use super::{Linter, direction, page_span};
+use crate::figure::{PrintedFigure, PrintedUnit, heading_unit, text_before};
 use crate::page::{LintPage, PageText};
 use crate::steps;
 
@@ -72,14 +73,11 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     }
     let rates = rates_of_page(page);
     for text in page.texts() {
-        let figures = find_figures(&text.text);
-        for figure in &figures {
-            if let Some(unit) = &figure.unit {
-                check_spelling(lint, text, unit);
-            }
+        for unit in text.figures.iter().filter_map(|it| it.unit.as_ref()) {
+            check_spelling(lint, text, unit);
         }
-        for figure in &figures {
-            check_size(lint, text, &figures, figure, &rates);
+        for figure in &text.figures {
+            check_size(lint, text, figure, &rates);
         }
     }
     check_several_spellings(lint, page);
@@ -90,8 +88,8 @@ type PageRates = BTreeSet<u64>;
 
 /// Returns the values of a page in bytes per second.
 fn rates_of_page(page: &LintPage) -> PageRates {
-    let figures = page.texts().flat_map(|text| find_figures(&text.text));
-    let values = figures.filter_map(|it| it.base_value());
+    let figures = page.texts().flat_map(|text| &text.figures);
+    let values = figures.filter_map(PrintedFigure::base_value);
     values
         .filter(|(_, unit)| *unit == Unit::BytePerSecond)
         .map(|(value, _)| value.to_bits())
@@ -100,28 +98,27 @@ fn rates_of_page(page: &LintPage) -> PageRates {
 
 /// Links that a page names.
 struct PageLinks {
-    /// Rates in Gbit/s.
-    gbit_per_s: Vec<f64>,
+    /// Rate of the fastest one in Gbit/s, or 0.
+    fastest_gbit_per_s: f64,
     /// Whether it names several links, whose rates add up.
     are_several: bool,
 }
 
 impl PageLinks {
     fn of_page(page: &LintPage) -> Self {
-        let figures = page.texts().flat_map(|text| find_figures(&text.text));
-        let rates = figures.filter_map(|it| it.base_value());
-        let gbit_per_s = rates
+        let figures = page.texts().flat_map(|text| &text.figures);
+        let rates = figures.filter_map(PrintedFigure::base_value);
+        let fastest_gbit_per_s = rates
             .filter(|(value, unit)| *unit == Unit::BitPerSecond && *value >= 1e9)
             .map(|(value, _)| value / 1e9)
-            .collect();
-        let are_several = page.texts().any(|text| names_several_links(&text.text));
-        Self { gbit_per_s, are_several }
+            .fold(0.0, f64::max);
+        let are_several = page.texts().any(names_several_links);
+        Self { fastest_gbit_per_s, are_several }
     }
 
     /// Returns whether this is the rate of the fastest link of the page.
-    fn is_fastest(&self, gbit_per_s: f64) -> bool {
-        self.gbit_per_s.contains(&gbit_per_s)
-            && self.gbit_per_s.iter().all(|it| *it <= gbit_per_s)
+    const fn is_fastest(&self, gbit_per_s: f64) -> bool {
+        self.fastest_gbit_per_s.to_bits() == gbit_per_s.to_bits()
     }
 }
 
@@ -162,11 +159,11 @@ impl RowSubject {
 }
 
 /// Returns whether a text names several links, as `8 × 400 Gb/s` does.
-fn names_several_links(text: &str) -> bool {
-    let figures = find_figures(text);
-    figures.windows(2).any(|pair| {
+fn names_several_links(text: &PageText) -> bool {
+    text.figures.windows(2).any(|pair| {
         let [count, rate] = pair else { return false };
-        let between = text.get(count.number_span.1..rate.number_span.0).unwrap_or_default();
+        let between =
+            text.text.get(count.number_span.1..rate.number_span.0).unwrap_or_default();
         let is_times = matches!(between.trim(), "x" | "X" | "×" | "*" | "х" | "\\*");
         let is_link = |it: &PrintedUnit| it.unit == Unit::BitPerSecond && it.factor >= 1e9;
         is_times && count.value >= 2.0 && rate.unit.as_ref().is_some_and(is_link)
@@ -181,20 +178,19 @@ fn check_row_units(
     cell: &PageText,
 ) {
     let RowSubject { is_fabric, is_bytes, is_device } = subject;
-    let figures = find_figures(&cell.text);
-    for figure in &figures {
+    for figure in &cell.figures {
         let Some(printed) = &figure.unit else { continue };
         match printed.unit {
             Unit::BitPerSecond
-                if (is_bytes || is_device) && !is_conversion(figure, &figures) =>
+                if (is_bytes || is_device) && !is_conversion(figure, &cell.figures) =>
             {
                 let message = format!(
                     "`{}` is in bits, but memory and storage are published in bytes: a factor of 8",
                     printed.text
                 );
                 // The interface of a device is in bits: SATA has 6 Gbit/s.
-                let found = (Rule::WrongUnit, Linter::likely_if(is_bytes));
-                lint.add_finding(found, page_span(cell, printed.span), message, None);
+                let span = page_span(cell, printed.span);
+                lint.add_if(is_bytes, Check::BitsOfStorage, span, message, None);
             }
             Unit::BytePerSecond if is_fabric && !links.are_several && printed.factor >= 1e9 => {
                 check_fabric_rate(lint, links, cell, (figure, printed));
@@ -232,8 +228,9 @@ fn check_fabric_rate(
     // Without the link's rate on the page, a faster link or several may be meant.
     let is_known = links.is_fastest(*link);
     let replacement = if printed.text.starts_with('Г') { "Гбит/с" } else { "Gbit/s" };
-    lint.add_finding(
-        (Rule::WrongUnit, Linter::likely_if(is_known || lint.is_translated)),
+    lint.add_if(
+        is_known || lint.is_translated,
+        Check::FabricRate,
         page_span(cell, printed.span),
         message,
         is_known.then(|| replacement.to_owned()),
@@ -251,22 +248,19 @@ fn check_spelling(lint: &mut Linter<'_>, text: &PageText, unit: &PrintedUnit) {
         "МБ/c" => "МБ/с".to_owned(),
         _ => return,
     };
-    let rule =
-        if unit.text.ends_with("Б/c") { Rule::MixedScripts } else { Rule::UnitSpelling };
+    let check = if unit.text.ends_with("Б/c") { Check::MixedUnit } else { Check::Spelling };
     let message = format!("`{}` is written {standard}", unit.text);
     // English pages print "bits", many pages `MBit/s`, and `Mbits/sec` is the label of iperf.
     let is_usual = unit.text.to_lowercase().contains("bit") && !unit.text.contains(" / ");
     let is_style = is_usual && !lint.is_translated || unit.text.ends_with("/sec");
-    let confidence = Linter::likely_if(!is_style);
     let span = page_span(text, unit.span);
-    lint.add_finding((rule, confidence), span, message, Some(standard));
+    lint.add_if(!is_style, check, span, message, Some(standard));
 }
 
 /// Reports a size that should be a rate or a count.
 fn check_size(
     lint: &mut Linter<'_>,
     text: &PageText,
-    figures: &[PrintedFigure],
     figure: &PrintedFigure,
     rates: &PageRates,
 ) {
@@ -282,32 +276,28 @@ fn check_size(
         let count = format!("{}", figure.value * 1000.0);
         let message =
             format!("operations have no byte unit: the k of {count} has become `{size}`");
-        lint.add_likely(Rule::WrongUnit, span, message);
+        lint.add(Check::OperationsInBytes, span, message);
     } else if let Some(rest) = after.strip_prefix('/') {
         let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
         // `8 GB/core` is a valid ratio, and `64 KB/read` is a size in English.
         let is_operation = OPERATION_WORDS.iter().any(|word| noun.starts_with(word));
         if is_operation || direction::begins_with_direction(&noun) {
             let message = format!("`{size}/{noun}` is not a unit: expected `{size}` per time");
-            let found = (Rule::WrongUnit, Linter::likely_if(lint.is_translated));
-            lint.add_finding(found, span, message, None);
+            lint.add_if(lint.is_translated, Check::SizePerOperation, span, message, None);
         }
     } else if printed.factor < 1e6 {
-    } else if is_between_rates(figures, printed, &after) {
+    } else if is_between_rates(&text.figures, printed, &after) {
         let message = format!("`{size}` next to a rate: the time is missing");
         let fix = lint.is_translated.then(|| format!("{size}/s"));
-        let found = (Rule::WrongUnit, Linter::likely_if(lint.is_translated));
-        lint.add_finding(found, span, message, fix);
-    } else if !is_in_range(text, figures, figure)
-        && is_near_throughput(lint, &text.text, printed.span)
-    {
+        lint.add_if(lint.is_translated, Check::SizeBesideRate, span, message, fix);
+    } else if !is_in_range(text, figure) && is_near_throughput(lint, &text.text, printed.span) {
         let message = format!(
             "`{size}` is a size, and the sentence is about throughput: the time is missing"
         );
         // The same rate elsewhere on the page leaves no other reading.
         let is_repeated = rates.contains(&(figure.value * printed.factor).to_bits());
-        let found = (Rule::WrongUnit, Confidence::Likely);
-        lint.add_finding(found, span, message, is_repeated.then(|| format!("{size}/s")));
+        let fix = is_repeated.then(|| format!("{size}/s"));
+        lint.add_if(true, Check::SizeOfThroughput, span, message, fix);
     }
 }
 
@@ -357,7 +347,7 @@ fn is_between_rates(figures: &[PrintedFigure], printed: &PrintedUnit, after: &st
 }
 
 /// Returns whether a size is one end of a range of sizes, like `256 KB~1 MB`.
-fn is_in_range(text: &PageText, figures: &[PrintedFigure], figure: &PrintedFigure) -> bool {
+fn is_in_range(text: &PageText, figure: &PrintedFigure) -> bool {
     /// Longest mark or word between both ends.
     const LONGEST: usize = 6;
     let is_size =
@@ -368,6 +358,7 @@ fn is_in_range(text: &PageText, figures: &[PrintedFigure], figure: &PrintedFigur
         let between = text.text.get(end(low)..high.number_span.0).unwrap_or_default();
         is_size(low) && is_size(high) && between.chars().count() <= LONGEST
     };
+    let figures = &text.figures;
     let at = figures.partition_point(|it| it.number_span.0 < figure.number_span.0);
     let before = at.checked_sub(1).and_then(|at| figures.get(at));
     before.is_some_and(|it| is_one(it, figure))
@@ -432,7 +423,7 @@ fn names_longer_time(rest: &str) -> bool {
 fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
     for row in page.tables.iter().flat_map(|table| &table.rows) {
         for cell in row {
-            let figures = find_figures(&cell.text);
+            let figures = &cell.figures;
             let units: Vec<&PrintedUnit> =
                 figures.iter().filter_map(|it| it.unit.as_ref()).collect();
             // `kB` and `KB` are one unit.
@@ -443,7 +434,7 @@ fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
                 it.base_value().is_some_and(|(_, unit)| unit == Unit::BitPerSecond)
             };
             // `100 Gb/s (12.5 GB/s)` is a conversion.
-            if figures.iter().any(|it| is_bits(it) && is_conversion(it, &figures)) {
+            if figures.iter().any(|it| is_bits(it) && is_conversion(it, figures)) {
                 continue;
             }
             for pair in units.windows(2).filter(|pair| differ_in_case(pair[0], pair[1])) {
@@ -451,24 +442,35 @@ fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
                     "`{}` next to `{}`: the letter's case is a factor of 8",
                     pair[1].text, pair[0].text
                 );
-                let found = (Rule::UnitSpelling, Linter::likely_if(lint.is_translated));
-                lint.add_finding(found, page_span(cell, pair[1].span), message, None);
+                let span = page_span(cell, pair[1].span);
+                lint.add_if(lint.is_translated, Check::LetterCase, span, message, None);
             }
         }
     }
+    check_microseconds(lint, page);
+}
+
+/// Reports `usec` in the tables of a page that have another spelling, too.
+fn check_microseconds(lint: &mut Linter<'_>, page: &LintPage) {
+    let cells = || page.tables.iter().flat_map(|table| table.rows.iter().flatten());
+    // The unit of a heading is searched for in every cell, and few pages have this one.
+    if !cells().any(|it| it.text.contains(OLD_SPELLING)) {
+        return;
+    }
     let mut spellings: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for text in page.tables.iter().flat_map(|table| table.rows.iter().flatten()) {
-        let units = find_figures(&text.text)
-            .into_iter()
-            .filter_map(|it| it.unit)
-            .chain(heading_unit(&text.text));
+    for text in cells() {
+        let figures = text.figures.iter().filter_map(|it| it.unit.clone());
+        let units = figures.chain(heading_unit(&text.text));
         for unit in units.filter(|it| it.unit == Unit::Second && it.factor < 1e-5) {
             spellings.entry(unit.text.clone()).or_insert(page_span(text, unit.span));
         }
     }
-    if let (Some(span), true) = (spellings.get("usec"), spellings.len() > 1) {
-        let message = "`usec` next to another spelling: the symbol is µs".to_owned();
-        let found = (Rule::UnitSpelling, Linter::likely_if(lint.is_translated));
-        lint.add_finding(found, *span, message, Some("µs".to_owned()));
+    if let (Some(span), true) = (spellings.get(OLD_SPELLING), spellings.len() > 1) {
+        let message = format!("`{OLD_SPELLING}` next to another spelling: the symbol is µs");
+        let fix = Some("µs".to_owned());
+        lint.add_if(lint.is_translated, Check::Microseconds, *span, message, fix);
     }
 }
+
+/// Spelling of the microsecond in letters.
+const OLD_SPELLING: &str = "usec";

@@ -78,7 +78,7 @@ struct HtmlText {
 
 impl HtmlText {
     const fn new(start: usize, is_cell: bool) -> Self {
-        Self { text: PageText { start, text: String::new() }, is_cell }
+        Self { text: PageText::new(start, String::new()), is_cell }
     }
 }
 

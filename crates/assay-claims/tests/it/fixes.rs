@@ -101,14 +101,17 @@ fn clean_pages_stay_and_errors_are_restored_or_stay() {
     assert!(failures.is_empty() && restored > 100, "{restored} restored\n{failures}");
 }
 
-/// A size that has its own word or a complete rate is never changed to a rate.
+/// A size that has its own word or a complete rate is never changed to a rate, nor a part of the figures
+/// of a program's output.
 #[test]
-fn sizes_are_never_changed() {
+fn figures_with_two_readings_are_never_changed() {
     for page in [
         "The volume has 101 TiB Ultra (10,240 MiB/s throughput).",
         "Blocks of 256 KB~1 MB limit the throughput.",
         "---\nlang: de\n---\nEin Volume hat 4 TiB, der Durchsatz ist 4 GiB/s.",
         "---\nlang: fr\n---\nUn fichier de 2 Go et un débit de 2 Go/s.",
+        "---\nlang: fr\n---\n| E/s | 1 | 2 | part |\n|-|-|-|-|\n| a | 269.73 | 250.47 | 92.86 % |\n",
+        "---\nlang: de\n---\n| n | Anteil [%] |\n|-|-|\n| 639 | 65.7407407407407 |\n",
         "RDMA over 8 × 400 Gb/s links.\n\n| RDMA | 390 GB/s |\n|-|-|\n",
     ] {
         assert_eq!(fix(page, None), page);

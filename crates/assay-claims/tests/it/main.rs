@@ -7,6 +7,7 @@ mod fixes;
 mod hosts;
 mod laws;
 mod lint;
+mod measured_checks;
 mod recall;
 mod source_comparison;
 mod unusual_pages;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_claims::lint::{LintFinding, comparison_gap, lint};
+use assay_claims::lint::{Confidence, LintFinding, comparison_gap, lint};
 
 /// Returns a page in a language: one line of Markdown, as a table if it starts with `|`.
 fn page(language: &str, line: &str) -> String {
@@ -38,6 +38,15 @@ fn check(cases: &[(&str, &str, &str, &str)]) {
         }
     }
     assert!(mismatches.is_empty(), "{mismatches}");
+}
+
+/// A difference is reported even where the page alone has a possible error at the same place.
+#[test]
+fn difference_takes_precedence_over_possible_error() {
+    let table = |unit: &str| format!("| SATA SSD | 6 {unit} |\n|-|-|\n");
+    let findings = lint(&table("Gb/s"), Some(&table("GB/s")));
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    assert_eq!(finding.confidence, Confidence::Certain, "{finding:?}");
 }
 
 #[test]

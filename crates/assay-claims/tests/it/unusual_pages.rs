@@ -90,6 +90,40 @@ fn long_tables_are_checked_to_the_end() {
     }
 }
 
+/// Errors of the kinds of which a rule has an exception.
+#[test]
+fn exceptions_leave_the_errors_of_their_kind() {
+    let mut mismatches = String::new();
+    for (page, expected) in [
+        ("---\nlang: zh-tw\n---\n| 複寫 | 輸送量由 40 Mbps 調整為約 600 Mbps |\n|-|-|\n", 0),
+        ("---\nlang: zh-tw\n---\n| fio | 寫入 40 MB/s，600 MB/s |\n|-|-|\n", 1),
+        (
+            "---\nlang: ko\n---\n간격은 100 나노초 (ns) 이고, 100-ns 간격 수로 나눈 값입니다.\n",
+            0,
+        ),
+        ("---\nlang: ko\n---\n블록은 8 KiB 이고, 8-KiB 블록을 읽습니다.\n", 1),
+        ("---\nlang: fr\n---\nLe modèle Phi-2 (2.7B) tient.\n", 0),
+        ("---\nlang: fr\n---\nLe modèle Phi-2 (2.7 GB) tient.\n", 1),
+        ("| | A |\n|-|-|\n| Year | 2013 |\n| Cores | 1,012,288 |\n| Nodes | 1,001,024 |\n", 0),
+        ("| | A |\n|-|-|\n| Jobs | 2713 |\n| Cores | 1,012,288 |\n| Nodes | 1,001,024 |\n", 1),
+        ("---\nlang: it\n---\n| Offset di fase | 0.0000000s |\n|-|-|\n", 0),
+        ("---\nlang: it\n---\n| Offset di fase | 0.25 s |\n|-|-|\n", 1),
+        ("---\nlang: ko\n---\n- 1mbps ~ 100 Mbps: 17kb\n", 0),
+        ("---\nlang: ko\n---\n- 부하는 ~ 100 Mbps 입니다.\n", 1),
+        ("---\nlang: zh-tw\n---\n實際 IOPS 是 ~100 隨機或 ~300 順序。\n", 0),
+        ("---\nlang: zh-tw\n---\n實際 IOPS 是 ~100 隨機 ~300。\n", 1),
+        ("There 1 KB/s = 1024 B/s.\n", 0),
+        ("There 2 KB/s = 1024 B/s.\n", 1),
+    ] {
+        let found = count_likely(page);
+        if found != expected {
+            writeln!(mismatches, "{page}: {found}, not {expected}: {:?}", lint(page, None))
+                .unwrap();
+        }
+    }
+    assert!(mismatches.is_empty(), "{mismatches}");
+}
+
 /// Kinds of text that are right, each of which an earlier rule reported or would have.
 #[test]
 fn right_texts_have_no_likely_errors() {

@@ -351,6 +351,8 @@ fn lint_reports_findings_as_text_sarif_and_json() {
     for confidence in ["certain", "likely"] {
         assert!(findings.iter().any(|it| it["confidence"] == confidence), "{json}");
     }
+    let order = findings.iter().find(|it| it["rule"] == "impossible").unwrap();
+    assert_eq!(order["measured"]["check"], "statistic-order", "{json}");
     world.write("style.md", "---\nlang: en\n---\nIt moves 10 Gbits/s.\n");
     world.assay(&["lint", "style.md"]).succeeded();
     let all = world.assay(&["lint", "style.md", "--all"]).failed_with(5).out;

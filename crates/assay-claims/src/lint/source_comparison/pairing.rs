@@ -2,7 +2,7 @@
 //! same figures.
 
 use super::MAX_MATCHED;
-use crate::figure::{PageNumberFormat, find_figures};
+use crate::figure::PageNumberFormat;
 use crate::page::{LintPage, PageTable, PageText};
 
 /// Pairs the paragraphs of a page and its source: in order, if they have the same figures, otherwise by
@@ -35,9 +35,9 @@ pub(super) fn pair_tables<'p>(
     }
     let shape = |it: &PageTable| -> Vec<usize> { it.rows.iter().map(Vec::len).collect() };
     let values = |table: &PageTable, format: PageNumberFormat| -> UnitValues {
-        let figures = table.rows.iter().flatten().flat_map(|cell| find_figures(&cell.text));
+        let figures = table.rows.iter().flatten().flat_map(|cell| &cell.figures);
         figures
-            .map(|it| format.possible_values(&it).map(f64::to_bits))
+            .map(|it| format.possible_values(it).map(f64::to_bits))
             .take(MAX_MATCHED)
             .collect()
     };
@@ -91,8 +91,8 @@ fn are_parallel(
 type UnitValues = Vec<[u64; 2]>;
 
 fn unit_values(text: &PageText, format: PageNumberFormat) -> UnitValues {
-    let figures = find_figures(&text.text).into_iter().filter(|it| it.unit.is_some());
-    figures.map(|it| format.possible_values(&it).map(f64::to_bits)).take(MAX_MATCHED).collect()
+    let figures = text.figures.iter().filter(|it| it.unit.is_some());
+    figures.map(|it| format.possible_values(it).map(f64::to_bits)).take(MAX_MATCHED).collect()
 }
 
 /// Returns whether at least half of the figures are equal, and at least one.
@@ -162,8 +162,7 @@ fn pair_between<'p>(
 }
 
 fn paragraphs_with_figures(page: &LintPage) -> Vec<&PageText> {
-    let has_unit =
-        |text: &&PageText| find_figures(&text.text).iter().any(|it| it.unit.is_some());
+    let has_unit = |text: &&PageText| text.figures.iter().any(|it| it.unit.is_some());
     page.prose.iter().filter(has_unit).collect()
 }
 
