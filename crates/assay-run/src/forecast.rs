@@ -168,7 +168,7 @@ impl RunForecast {
     }
 
     /// Includes the time of the preparation before the run in a budget that is kept.
-    pub(crate) fn begin_earlier(&mut self, prepared_s: f64) {
+    pub(crate) const fn begin_earlier(&mut self, prepared_s: f64) {
         self.waited_s -= if self.keeps_budget { prepared_s } else { 0.0 };
     }
 

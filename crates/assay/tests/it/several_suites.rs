@@ -96,11 +96,6 @@ fn warns_in_advance_of_exceeded_budget() {
     let plan = world.assay(&solve).succeeded().out;
     assert!(plan.contains("2 cases with a time budget of 1 ms"), "{plan}");
     assert!(plan.contains("instead of the 1.0 ms of its budget"), "{plan}");
-    // A budget of 10 s or more leaves the solve out.
-    let solve = ["linpack", "--n", "100000", "--budget", "10s", "--dry-run"];
-    let plan = world.assay(&solve).succeeded().out;
-    assert!(plan.contains("2 cases in at most 10 s"), "{plan}");
-    assert!(plan.contains("about 1 of 2 cases are not measured"), "{plan}");
     // Each case takes at least a tenth of a second, so that 29 sizes exceed two seconds. All but the
     // largest are left out.
     let ladder = "name = \"ladder\"\nbudget = \"1ms\"\n[[measure]]\n\
