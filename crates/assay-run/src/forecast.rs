@@ -5,7 +5,7 @@
 //! so far. It measures and prints nothing itself.
 //!
 //! A budget of the command line is kept: headline cases without time for a first result are left out,
-//! too. With the budget of a suite each of them gets its first result.
+//! too. With the budget of a suite, or one of a few seconds, each of them gets its first result.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ mod time_left;
 
 pub(crate) use time_left::Allowance;
 
+/// Shortest budget that is kept, in seconds: a shorter one asks for first results as soon as possible.
+const LEAST_KEPT_S: f64 = 10.0;
 /// Relative excess over a budget that is not reported.
 pub(crate) const TOLERANCE: f64 = 0.2;
 /// Maximum share of a case's budget for the choice of its loops.
@@ -152,6 +154,7 @@ impl RunForecast {
         let (least_s, cases) = (least_s.collect(), plan.cases.clone());
         let priorities = plan.time_priorities();
         let budget_s = plan.budget_s;
+        let keeps_budget = keeps_budget && budget_s >= LEAST_KEPT_S;
         Self { budget_s, keeps_budget, cases, priorities, least_s, ..Self::default() }
     }
 
@@ -164,9 +167,9 @@ impl RunForecast {
         }
     }
 
-    /// Includes the time of the preparation before the run.
+    /// Includes the time of the preparation before the run in a budget that is kept.
     pub(crate) const fn begin_earlier(&mut self, prepared_s: f64) {
-        self.waited_s -= prepared_s;
+        self.waited_s -= if self.keeps_budget { prepared_s } else { 0.0 };
     }
 
     /// Excludes the time in which this host has waited for the others of its run to be ready.

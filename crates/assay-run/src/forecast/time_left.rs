@@ -9,9 +9,6 @@ use super::{CaseNeed, RunForecast};
 
 /// Share of the budget above it after which a headline case is ended.
 const HARD_END: f64 = 0.05;
-/// Least time above the budget after which a headline case is ended that has no result, in seconds:
-/// short budgets are for short cases, which should have one.
-const FIRST_RESULT_GRACE_S: f64 = 2.0;
 
 /// Time that a run grants a case for its next turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,10 +51,9 @@ impl RunForecast {
                 let is_late = own.may_be_cut && left_s <= 0.0 && has_run_result;
                 return if is_late { Allowance::Nothing } else { Allowance::Planned };
             }
-            TimePriority::Headline if has_result => {
+            TimePriority::Headline => {
                 (beside_fixed_s, beside_fixed_s + HARD_END * self.budget_s)
             }
-            TimePriority::Headline => (beside_fixed_s, beside_fixed_s + self.grace_s()),
             TimePriority::Optional => {
                 let required_s: f64 = self.required_each_s(&needs, left_s).iter().sum();
                 let headlines_s = planned_s(&needs, TimePriority::Headline);
@@ -93,7 +89,8 @@ impl RunForecast {
     /// out needs none.
     fn required_each_s(&self, needs: &[CaseNeed], left_s: f64) -> Vec<f64> {
         let hope = last_hope(needs);
-        let mut left_s = left_s + self.grace_s() - planned_s(needs, TimePriority::Fixed);
+        let fixed_s = planned_s(needs, TimePriority::Fixed);
+        let mut left_s = left_s + HARD_END * self.budget_s - fixed_s;
         let each = needs.iter().enumerate().map(|(at, it)| match it.priority {
             TimePriority::Fixed => it.remaining_s(),
             TimePriority::Optional => 0.0,
@@ -106,11 +103,6 @@ impl RunForecast {
             }
         });
         each.collect()
-    }
-
-    /// Seconds above the budget after which a headline case without a result is ended.
-    fn grace_s(&self) -> f64 {
-        (HARD_END * self.budget_s).max(FIRST_RESULT_GRACE_S)
     }
 
     /// Returns a warning if the budget does not suffice for the first results of all cases.
@@ -230,7 +222,7 @@ mod tests {
             cases: cases.to_vec(),
             omitted: vec![],
         };
-        RunForecast::from_plan(&plan, &HostFacts::default(), true)
+        RunForecast::from_plan(&plan, &HostFacts::default(), false)
     }
 
     /// Outcome of a simulated run.
@@ -312,8 +304,6 @@ mod tests {
             // A single result takes longer than the budget.
             (12.0, 30.0, true, &["2", "3", "4"], 30.0),
             (12.0, 30.0, false, &[], 120.0),
-            // Two seconds are short enough for the results of a short budget.
-            (0.001, 0.4, true, &[], 2.0),
         ] {
             let cases = headlines(budget_s);
             let forecast = RunForecast { keeps_budget, ..forecast(&cases, budget_s) };
@@ -328,7 +318,7 @@ mod tests {
     #[test]
     fn excludes_the_wait_for_other_hosts() {
         let cases = headlines(4.0);
-        let mut forecast = forecast(&cases, 4.0);
+        let mut forecast = RunForecast { keeps_budget: true, ..forecast(&cases, 4.0) };
         forecast.record_turn("1", 0.1, true);
         assert_eq!(forecast.allowance("2", 30.0), Allowance::Nothing);
         forecast.exclude_wait(30.0);

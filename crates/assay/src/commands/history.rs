@@ -50,7 +50,8 @@ fn parse_metric(typed: &HistoryArguments) -> Result<ResultQuery<'_>, CommandFail
         None => "`assay help methods` lists all metrics".to_owned(),
     };
     let failure = CommandFailure::usage(format!("there is no metric `{}`", typed.metric));
-    if run_names::is_run(&typed.store, &typed.metric) {
+    let is_latest = typed.metric.starts_with("latest");
+    if is_latest || run_names::is_run(&typed.store, &typed.metric) {
         let name = &typed.metric;
         return Err(failure.advise(format!(
             "it names runs: `assay show {name}` prints their results, and `--label NAME` limits a history"

@@ -230,7 +230,7 @@ fn explains_malformed_arguments() {
         ("compare a b --gate x.toml", "use --expect; `assay help compare` describes it\n"),
         ("compare a b --threshold 5%", "use --margin; `assay help compare` describes it\n"),
         ("show x --out x.html", "use --output; `assay help show` describes it\n"),
-        ("history latest", "there is no metric `latest`\n  help: `assay help methods` lists"),
+        ("history latest", "there is no metric `latest`\n  help: it names runs: "),
         // Other tools give these options another meaning.
         ("prune --keep 3", "error: unexpected argument '--keep' found\n\nUsage"),
         ("report --theme dark", "error: unexpected argument '--theme' found\n\nUsage"),

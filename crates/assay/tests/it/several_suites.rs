@@ -92,12 +92,9 @@ fn warns_in_advance_of_exceeded_budget() {
         plan.contains("2 cases in at most 1 ms"),
         "two seconds beyond the budget need no warning: {plan}"
     );
-    // The budget of a suite gives way to a first result.
-    let solve = "name = \"solve\"\nbudget = \"1ms\"\n[[measure]]\n\
-                 benchmark = \"compute.linpack\"\nn = 20000\n";
-    world.write("solve.toml", solve);
-    let plan = world.assay(&["run", "./solve.toml", "--dry-run"]).succeeded().out;
-    assert!(plan.contains(" with a time budget of 1 ms"), "{plan}");
+    let solve = ["linpack", "--n", "20000", "--budget", "1ms", "--dry-run"];
+    let plan = world.assay(&solve).succeeded().out;
+    assert!(plan.contains("2 cases with a time budget of 1 ms"), "{plan}");
     assert!(plan.contains("instead of the 1.0 ms of its budget"), "{plan}");
     // Each case takes at least a tenth of a second, so that 29 sizes exceed two seconds. All but the
     // largest are left out.
