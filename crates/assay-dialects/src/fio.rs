@@ -8,6 +8,7 @@
 mod arithmetic;
 pub mod command_line;
 pub mod compile;
+pub mod debug;
 pub mod job_error;
 pub mod jobfile;
 pub mod json;
@@ -24,6 +25,7 @@ pub mod statistics;
 pub mod steady;
 pub mod terse;
 pub mod text;
+mod trace;
 mod value;
 
 #[cfg(test)]

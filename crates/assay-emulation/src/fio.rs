@@ -9,7 +9,7 @@ use assay_dialects::fio::command_line::{COMMAND_LINE, FioFormat, FioRequest};
 use assay_dialects::fio::compile::{self, FioPlan, StreamRef};
 use assay_dialects::fio::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use assay_dialects::fio::outcome::FioOutcome;
-use assay_dialects::fio::{log, report, reported_job, text};
+use assay_dialects::fio::{debug, log, report, reported_job, statistics, text};
 use assay_model::event::RequestedCommand;
 use assay_model::path_text;
 use assay_model::plan::Plan;
@@ -76,6 +76,10 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandF
     for note in &plan.notes {
         print_note(&request, terminal, &format!("note: {note}"));
     }
+    let mut debug = debug::lines(&request, &plan, std::process::id());
+    if request.output.file.is_none() || request.dry_run || request.parse_only {
+        terminal.print(&std::mem::take(&mut debug));
+    }
     if request.dry_run {
         print_storage_plan(&plan.plan, false, terminal)?;
         return Ok(0);
@@ -83,8 +87,8 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandF
     if request.parse_only {
         return Ok(0);
     }
-    let fio_run =
-        FioRun { words: &typed.words, invocation: &invocation, request: &request, plan: &plan };
+    let (words, invocation) = (&typed.words, &invocation);
+    let fio_run = FioRun { words, invocation, request: &request, plan: &plan, debug };
     fio_run.execute(terminal)
 }
 
@@ -181,6 +185,8 @@ struct FioRun<'a> {
     invocation: &'a FioInvocation<'a>,
     request: &'a FioRequest,
     plan: &'a FioPlan,
+    /// Lines of `--debug` at the start of the output file.
+    debug: String,
 }
 
 impl FioRun<'_> {
@@ -202,7 +208,7 @@ impl FioRun<'_> {
         let mut monitor = FioRunMonitor::new(options.end_phase.clone());
         let mut live = LiveProgress::default();
         let mut status = StatusReports::from_request(request);
-        let mut written = String::new();
+        let mut written = self.debug.clone();
         let result = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
             monitor.update(plan, &event, &mut |text| print_note(request, terminal, text));
             if let Some(status) = &mut status
@@ -248,11 +254,27 @@ impl FioRun<'_> {
                 output_file::write(&path_text::decode_path(path), &(written + &output))?;
             }
         }
-        match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)).or(left) {
+        let failed = self.find_failure(&outcomes, terminal);
+        match unstored.or(failed).or(left) {
             Some(failure) => Err(failure),
             None if is_interrupted => Err(runner::interrupted_failure()),
             None => Ok(0),
         }
+    }
+
+    /// Returns the failure of the jobs. Prints a note if they tolerate all errors.
+    fn find_failure(
+        &self,
+        outcomes: &[StorageOutcome],
+        terminal: &mut Terminal,
+    ) -> Option<CommandFailure> {
+        let failure = runner::io_failure(&self.plan.plan, outcomes)?;
+        if statistics::has_failed(self.plan, outcomes) {
+            return Some(failure);
+        }
+        let note = format!("note: {}; continue_on_error tolerates it", failure.message());
+        print_note(self.request, terminal, &note);
+        None
     }
 
     /// Prints results so far, or keeps them for the output file.

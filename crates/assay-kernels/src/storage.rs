@@ -28,6 +28,7 @@ mod block_map;
 mod buffers;
 mod content;
 mod cpu_usage;
+mod depth_control;
 mod descriptor_table;
 mod engine;
 mod engine_comparison;
@@ -51,6 +52,7 @@ mod positioned_io;
 mod precheck;
 mod random;
 mod rate_floor;
+mod replay;
 mod rotation;
 mod series;
 mod size_watch;
@@ -134,7 +136,7 @@ fn open(
 fn required_access(workload: &StorageWorkload, target: usize) -> TargetAccess {
     let on_it = || workload.streams.iter().filter(|stream| stream.targets.contains(&target));
     let reads = |stream: &StorageStream| stream.read_share > 0.0;
-    let writes = |stream: &StorageStream| stream.read_share < 1.0;
+    let writes = |stream: &StorageStream| stream.writes_to(target);
     // Verification reads the target before and after.
     let verifies = workload.data.verify != Verify::Off;
     let write = on_it().any(writes);

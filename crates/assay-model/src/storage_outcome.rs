@@ -10,9 +10,11 @@ use crate::distribution::as_text;
 use crate::engine_reason::EngineReason;
 
 pub use self::batch_counts::BatchCounts;
+pub use self::stream_errors::{ErrorCause, FatalError, StreamErrors};
 
 mod batch_counts;
 mod record;
+mod stream_errors;
 
 /// Outcome of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -79,6 +81,9 @@ pub struct StreamDetails {
     /// Whether a limit of its latency or rate, or an error, ended it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended_early: bool,
+    /// Its errors, if the first one ends it unless it is tolerated.
+    #[serde(default, skip_serializing_if = "StreamErrors::is_empty")]
+    pub errors: StreamErrors,
     /// Its `fsync` calls, if any.
     pub syncs: Option<IoTally>,
     /// Submission times of reads and of writes, if timed separately.
@@ -90,6 +95,12 @@ pub struct StreamDetails {
     /// Calls by size, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<BatchCounts>,
+    /// Seconds from the start of the phase to the start of its measurement, if that began again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarted_s: Option<f64>,
+    /// Depth at its end, if it searched one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_depth: Option<u32>,
 }
 
 /// Completed I/O.
@@ -220,6 +231,9 @@ pub enum IoOperation {
 /// Failed I/O.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoFailure {
+    /// Index of the stream.
+    #[serde(default)]
+    pub stream: usize,
     /// Index of the target.
     pub target: usize,
     /// Read or write.

@@ -33,6 +33,8 @@ pub struct FioRequest {
     pub target_on_root: bool,
     /// Storage of the run.
     pub store_options: StoreOptions,
+    /// `--debug`: kinds of lines to print before the jobs.
+    pub debug: Vec<String>,
     /// Whether to print the plan and stop.
     pub dry_run: bool,
     /// `--status-interval`: milliseconds between results so far.
@@ -154,6 +156,7 @@ pub fn parse(
     request.sections.extend(sections);
     request.globals = globals;
     request.texts.extend(texts);
+    read_traces(&mut request, surroundings)?;
     let is_missing = |name: &&String| request.sections.iter().all(|it| it.name != **name);
     if let Some(name) = request.selected.iter().find(is_missing) {
         let near = nearest_word(name, request.sections.iter().map(|it| it.name.as_str()));
@@ -169,11 +172,32 @@ pub fn parse(
     if !request.selected.is_empty() {
         request.sections.retain(|section| request.selected.contains(&section.name));
     }
-    if request.sections.is_empty() && !request.version {
+    if request.sections.is_empty() && !request.version && !request.parse_only {
         let origin = FioLocation::locate(COMMAND_LINE, &text, 0, text.len());
         return Err(FioJobError::new(origin, FioJobErrorKind::Empty));
     }
     Ok(request)
+}
+
+/// Reads the traces that the jobs repeat, each once.
+fn read_traces(
+    request: &mut FioRequest,
+    surroundings: &FioParseContext<'_>,
+) -> Result<(), FioJobError> {
+    let FioRequest { sections, texts, .. } = request;
+    let settings = sections.iter().flat_map(|it| it.globals.iter().chain(&it.own));
+    for setting in settings.filter(|setting| setting.name == option::TRACE) {
+        let path = setting.value.clone().unwrap_or_default();
+        if texts.iter().any(|(known, _)| *known == path) {
+            continue;
+        }
+        let text = (surroundings.read_file)(&path).map_err(|why| {
+            let kind = FioJobErrorKind::UnreadableFile { path: path.clone(), why };
+            FioJobError::new(setting.origin.clone(), kind)
+        })?;
+        texts.push((path, text));
+    }
+    Ok(())
 }
 
 struct CommandLineParser<'a> {

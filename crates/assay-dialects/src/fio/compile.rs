@@ -16,14 +16,17 @@ use super::command_line::FioRequest;
 use super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use super::section_options::{FioOptions, VerifyMode};
 use super::steady::FioSteadyWindow;
+use super::trace::IoTrace;
 
 mod conduct;
 mod files;
 mod job_order;
 mod order;
+mod replay;
 mod streams;
 mod verification;
 
+pub(super) use self::job_order::queues;
 pub(super) use self::streams::blocks;
 
 /// Facts about the machine that the plan depends on.
@@ -102,11 +105,14 @@ pub fn compile(
     for section in &request.sections {
         jobs.push((FioOptions::from_section(section)?, section.origin.clone()));
     }
+    let traces = jobs.iter_mut().map(|placed| replay::load(placed, request));
+    let traces = traces.collect::<Result<Vec<_>, _>>()?;
     // In whichever job it is, fio ends others when any job ends.
     let ends_all = jobs.iter().any(|(job, _): &LocatedOptions| job.behaviour.ends_all);
     jobs.iter_mut().for_each(|(job, _)| job.behaviour.ends_all = ends_all);
     let mut compiler = Compiler {
         places,
+        traces,
         phases: vec![],
         reports: vec![],
         clones: vec![],
@@ -127,6 +133,8 @@ pub fn compile(
 
 struct Compiler<'a> {
     places: &'a FioCompileEnv<'a>,
+    /// Recorded I/O of each job that repeats some.
+    traces: Vec<Option<IoTrace>>,
     phases: Vec<StoragePhase>,
     reports: Vec<ReportRow>,
     clones: Vec<FioClone>,
@@ -163,15 +171,12 @@ impl Compiler<'_> {
             self.notes.extend(note);
             engines.push(engine);
             for clone in 0..job.clones {
-                let used =
-                    files::resolve_clone_files(placed, clone, self.places, &mut targets)?;
-                let mut stream = streams::stream(placed, clone, &used)?;
                 let times = period.run_period(job);
-                stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
-                stream.conduct.order = self.job_order(placed, clone, &stream, &used)?;
+                let number = range.start + offset;
+                let stream = self.clone_stream(placed, (number, clone), times, &mut targets)?;
                 let part = StreamRef { phase: index, stream: streams.len() };
-                self.add_to_report(range.start + offset, job, part);
-                self.clones.push(FioClone { section: range.start + offset, part });
+                self.add_to_report(number, job, part);
+                self.clones.push(FioClone { section: number, part });
                 streams.push(stream);
             }
         }
@@ -209,6 +214,28 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// Returns the stream of the next clone of a job.
+    fn clone_stream(
+        &self,
+        placed: &LocatedOptions,
+        (number, clone): (usize, u32),
+        times: conduct::RunPeriod,
+        targets: &mut files::TargetTable,
+    ) -> Result<StorageStream, FioJobError> {
+        let trace = self.traces[number].as_ref();
+        let used = match trace {
+            Some(it) => replay::resolve_files(placed, (it, clone), self.places, targets),
+            None => files::resolve_clone_files(placed, clone, self.places, targets)?,
+        };
+        let mut stream = streams::stream(placed, clone, &used)?;
+        stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
+        match trace {
+            Some(trace) => replay::set_io(&mut stream, trace),
+            None => stream.conduct.order = self.job_order(placed, clone, &stream, &used)?,
+        }
+        Ok(stream)
+    }
+
     /// Returns the order of the next clone.
     fn job_order(
         &self,
@@ -223,7 +250,8 @@ impl Compiler<'_> {
         let number = self.clones.len() as u64 + 1;
         let order = job_order::job_order(placed, (number, clone), used, seed)?;
         Ok(order.map(|order| {
-            let read_percent = match job.rw.reads && job.rw.writes {
+            let is_mixed = job.rw.reads && job.rw.writes && !job.rw.trims_first;
+            let read_percent = match is_mixed {
                 true => stream.read_share * 100.0,
                 false => order.read_percent,
             };
@@ -382,7 +410,9 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     noted.sort_unstable();
     noted.dedup();
     remarks.extend(noted.iter().map(|(name, why)| format!("{name} has no effect: {why}")));
-    if jobs.iter().any(|(job, _)| job.repeats_offsets && job.rw.random && job.rw.reads) {
+    if jobs.iter().any(|(job, _)| {
+        job.repeats_offsets && job.rw.random && job.rw.reads && !job.rw.trims_first
+    }) {
         remarks.push(
             "randrepeat=1, fio's default: every run reads the same offsets, and a cache below \
              may answer the second one; randrepeat=0 draws new ones"

@@ -93,13 +93,16 @@ fn entry_json(
     ]);
     if result.job.counts_errors {
         entries.push(("total_err", JsonValue::Whole(result.errors)));
-        entries.push(("first_error", JsonValue::Whole(result.error.0.unsigned_abs().into())));
+        entries
+            .push(("first_error", JsonValue::Whole(result.first_error.unsigned_abs().into())));
     }
+    let (target_ns, window_us, percent) = result.job.latency_goal.unwrap_or((0, 0, 100.0));
+    let depth = result.found_depth.unwrap_or(result.job.depth);
     let latency_goal = [
-        ("latency_depth", JsonValue::Whole(u64::from(result.job.depth))),
-        ("latency_target", JsonValue::Whole(0)),
-        ("latency_percentile", JsonValue::Number(100.0)),
-        ("latency_window", JsonValue::Whole(0)),
+        ("latency_depth", JsonValue::Whole(depth.into())),
+        ("latency_target", JsonValue::Whole(target_ns)),
+        ("latency_percentile", JsonValue::Number(percent)),
+        ("latency_window", JsonValue::Whole(window_us)),
     ];
     entries.extend(latency_goal.into_iter().filter(|_| !result.job.creates_only));
     if !result.job.description.is_empty() {
@@ -116,7 +119,7 @@ fn syncs(result: &EntryResult, bins: bool) -> JsonValue {
     let list = (job.clat_percentiles || job.lat_percentiles).then_some(&job.percentiles);
     let (count, latency) = result.syncs.as_ref().map_or_else(
         || (0, no_latency()),
-        |times| (times.all.len(), latency_json(times, list, bins)),
+        |times| (result.counted_syncs(), latency_json(times, list, bins)),
     );
     JsonValue::object([("total_ios", JsonValue::Whole(count)), ("lat_ns", latency)])
 }

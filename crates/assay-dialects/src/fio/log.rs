@@ -11,7 +11,7 @@ use assay_model::storage_outcome::{
 };
 
 use super::compile::{FioClone, FioPlan, StreamRef};
-use super::section_options::{FioOptions, LogOptions};
+use super::section_options::{FioOptions, LogOptions, RwMode};
 
 mod trace;
 
@@ -113,7 +113,7 @@ impl LogFile {
             let epoch_ms = began(part.phase).saturating_sub(first_ms);
             let journal = outcome.streams.get(part.stream).map_or(&[][..], |it| &it.journal);
             let priority = job.behaviour.io_priority().unwrap_or(0);
-            let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms, priority };
+            let line = LineFormat { logs: &job.logs, rw: job.rw, epoch_ms, priority };
             match (self.kind, job.logs.average_ms) {
                 // Means have no submission times.
                 (LogKind::Submission, 1..) | (LogKind::Trace, _) => {}
@@ -141,7 +141,7 @@ fn clone_parts(plan: &FioPlan, clone: FioClone) -> impl Iterator<Item = StreamRe
 /// Settings that all lines of a job share.
 struct LineFormat<'a> {
     logs: &'a LogOptions,
-    trims: bool,
+    rw: RwMode,
     epoch_ms: u64,
     priority: u16,
 }
@@ -159,8 +159,9 @@ impl LineFormat<'_> {
     /// 0 = read, 1 = write, 2 = trim.
     const fn direction(&self, operation: IoOperation) -> u8 {
         match operation {
+            IoOperation::Read if self.rw.trims_first => 2,
             IoOperation::Read => 0,
-            IoOperation::Write if self.trims => 2,
+            IoOperation::Write if self.rw.trims => 2,
             IoOperation::Write => 1,
         }
     }

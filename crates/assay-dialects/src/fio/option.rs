@@ -22,6 +22,8 @@ pub(super) const FIO: EmulatedTool = EmulatedTool {
 
 /// Option with the name of a job; on the command line it begins one.
 pub(super) const NAME: &str = "name";
+/// Option with the name of a trace whose I/O is repeated.
+pub(super) const TRACE: &str = "read_iolog";
 /// Option with the base of unit prefixes, which applies to all other numbers of a job.
 pub(super) const BASE: &str = "kb_base";
 

@@ -25,6 +25,9 @@ pub struct ReportedJob {
     pub read_bytes: (u64, u64),
     /// Minimum and maximum bytes of a write.
     pub write_bytes: (u64, u64),
+    /// Minimum and maximum bytes of a trim.
+    #[serde(default)]
+    pub trim_bytes: Option<(u64, u64)>,
     /// `ioengine`.
     pub engine: String,
     /// `iodepth`.
@@ -48,6 +51,13 @@ pub struct ReportedJob {
     /// `continue_on_error`: the number of errors is reported.
     #[serde(default)]
     pub counts_errors: bool,
+    /// `latency_target` in ns, `latency_window` in µs, `latency_percentile` in percent; `None` = no
+    /// target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_goal: Option<(u64, u64, f64)>,
+    /// `fdatasync` or `sync_file_range`, which fio does not count among the syncs.
+    #[serde(default)]
+    pub uncounted_syncs: bool,
     /// `create_only`: no I/O, whose depth and latency goal are then not printed.
     #[serde(default)]
     pub creates_only: bool,
@@ -69,8 +79,9 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
                 .get(index)
                 .map_or_else(Vec::new, |section| last_values(&section.own)),
             rw: options.rw_text.clone(),
-            read_bytes: size_range(&options.sizes.read),
-            write_bytes: size_range(&options.sizes.write),
+            read_bytes: size_range(&options.given_sizes.read),
+            write_bytes: size_range(&options.given_sizes.write),
+            trim_bytes: Some(size_range(&options.given_sizes.trim)),
             engine: options.engine.clone(),
             depth: options.depth,
             clones: options.clones,
@@ -81,6 +92,12 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
             direction_report: options.direction_report,
             kb_base: options.kb_base,
             counts_errors: options.load.counts_errors(),
+            latency_goal: options
+                .load
+                .latency_goal()
+                .map(|goal| (goal.most_ns, goal.window_ns / 1000, goal.percent)),
+            uncounted_syncs: options.behaviour.syncs_data_only
+                || options.behaviour.sync_range_flags.is_some(),
             creates_only: options.behaviour.creates_only,
         }
     };

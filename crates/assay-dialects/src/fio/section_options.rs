@@ -12,6 +12,7 @@ mod load;
 mod logs;
 pub(super) mod parse_values;
 pub(super) mod pattern;
+mod replay;
 
 pub use self::behaviour::{
     FadviseHint, IoBehaviour, OffsetDistribution, SteadyCriterion, ZoneShare, ZoneSize,
@@ -19,6 +20,7 @@ pub use self::behaviour::{
 pub use self::load::LoadOptions;
 pub use self::logs::LogOptions;
 pub use self::pattern::ContentOptions;
+pub use self::replay::ReplayOptions;
 
 /// fio's `rw=` mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct RwMode {
     pub writes: bool,
     /// Whether it trims instead of writing.
     pub trims: bool,
+    /// Whether it trims before each write, which then counts as a read.
+    pub trims_first: bool,
     /// Whether offsets are random.
     pub random: bool,
     /// Bytes skipped after each sequential I/O; negative = backwards.
@@ -39,14 +43,21 @@ pub struct RwMode {
 
 impl RwMode {
     /// Sequential reads, fio's default.
-    const READ: Self = Self {
+    pub(super) const READ: Self = Self {
         reads: true,
         writes: false,
         trims: false,
+        trims_first: false,
         random: false,
         gap_bytes: 0,
         run_length: 1,
     };
+
+    /// Whether it trims.
+    #[must_use]
+    pub const fn has_trims(self) -> bool {
+        self.trims || self.trims_first
+    }
 }
 
 /// Values for reads, writes and trims.
@@ -69,6 +80,11 @@ impl<T: Clone> PerDirection<T> {
     /// Gives writes the values of trims.
     fn write_as_trim(&mut self) {
         self.write = self.trim.clone();
+    }
+
+    /// Gives reads the values of trims.
+    fn read_as_trim(&mut self) {
+        self.read = self.trim.clone();
     }
 }
 
@@ -125,6 +141,8 @@ pub struct FioOptions {
     pub random_percent: PerDirection<f64>,
     /// `bs`, `bsrange`, `bssplit`.
     pub sizes: PerDirection<Vec<SizeShare>>,
+    /// Sizes as given, for the report.
+    pub given_sizes: PerDirection<Vec<SizeShare>>,
     /// `blockalign`.
     pub align_bytes: PerDirection<Option<u64>>,
     /// `ioengine`.
@@ -203,6 +221,8 @@ pub struct FioOptions {
     pub no_overlap: bool,
     /// `stats=0`: it is not reported.
     pub is_unreported: bool,
+    /// `disk_util=0`: the disks of its files are not reported.
+    pub hides_disks: bool,
     /// `unlink`.
     pub unlink: bool,
     /// `stonewall`.
@@ -231,6 +251,8 @@ pub struct FioOptions {
     pub load: LoadOptions,
     /// Logs to write.
     pub logs: LogOptions,
+    /// Recorded I/O to repeat.
+    pub replay: ReplayOptions,
     /// Ignored options: name and reason.
     pub ignored: Vec<(&'static str, &'static str)>,
 }
@@ -257,7 +279,8 @@ impl FioOptions {
             rw_text: "read".to_owned(),
             read_percent: 50.0,
             random_percent: PerDirection::uniform(100.0),
-            sizes: PerDirection::uniform(four_kib),
+            sizes: PerDirection::uniform(four_kib.clone()),
+            given_sizes: PerDirection::uniform(four_kib),
             align_bytes: PerDirection::uniform(None),
             engine: "psync".to_owned(),
             depth: 1,
@@ -297,6 +320,7 @@ impl FioOptions {
             compress_percent: 0.0,
             no_overlap: false,
             is_unreported: false,
+            hides_disks: false,
             unlink: false,
             stonewall: false,
             new_group: false,
@@ -311,6 +335,7 @@ impl FioOptions {
             behaviour: IoBehaviour::default(),
             load: LoadOptions::default(),
             logs: LogOptions::default(),
+            replay: ReplayOptions::default(),
             ignored: vec![],
         }
     }
@@ -326,6 +351,13 @@ impl FioOptions {
             let PerDirection { read, write, trim } = &mut self.sizes;
             let all = read.iter_mut().chain(write).chain(trim);
             all.for_each(|size| size.step_bytes = 1);
+        }
+        self.given_sizes = self.sizes.clone();
+        if self.rw.trims_first {
+            self.sizes.read_as_trim();
+            self.random_percent.read_as_trim();
+            self.align_bytes.read_as_trim();
+            self.ios = self.ios.map(|ios| ios.saturating_mul(2));
         }
         if self.rw.trims {
             self.sizes.write_as_trim();

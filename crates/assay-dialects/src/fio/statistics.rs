@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use assay_model::distribution::as_text;
-use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome};
+use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome, StreamDetails};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +16,11 @@ use super::section_options::{DirectionReport, FioOptions};
 use super::steady::FioSteadyWindow;
 
 mod depth;
+mod errors;
 mod latency_classes;
 mod samples;
 
+pub use errors::has_failed;
 pub use samples::SampleSummary;
 
 /// Resource usage of the process during a run, in addition to the outcomes.
@@ -254,13 +256,26 @@ pub struct EntryResult {
     pub below_ms: [f64; 10],
     /// Percent of I/O per latency class from 1 ms.
     pub from_ms: [f64; 12],
-    /// Number and message of the first error; 0 = none.
+    /// Depth that `latency_target` found; `None` = the job's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_depth: Option<u32>,
+    /// Number and message of the error; 0 = none.
     pub error: (i32, String),
-    /// Number of errors.
+    /// Number of the first counted error; 0 = none.
+    #[serde(default)]
+    pub first_error: i32,
+    /// Number of counted errors.
     pub errors: u64,
 }
 
 impl EntryResult {
+    /// Returns the number of syncs that fio counts.
+    #[must_use]
+    pub fn counted_syncs(&self) -> u64 {
+        let syncs = self.syncs.as_ref().filter(|_| !self.job.uncounted_syncs);
+        syncs.map_or(0, |times| times.all.len())
+    }
+
     /// Returns the entry if it reports each direction.
     #[must_use]
     pub fn separate(&self) -> Option<&Self> {
@@ -340,9 +355,9 @@ fn entry_result(
     let worker = &plan.options[row.section];
     let statistics =
         |operations: &[IoOperation]| direction_statistics(worker, row, outcomes, operations);
-    let read = statistics(&[IoOperation::Read]);
-    let (mut write, mut trim) =
-        (statistics(&[IoOperation::Write]), DirectionStatistics::without_io());
+    let (mut read, mut write) =
+        (statistics(&[IoOperation::Read]), statistics(&[IoOperation::Write]));
+    let mut trim = DirectionStatistics::without_io();
     let mixed = match worker.direction_report {
         DirectionReport::Separate => None,
         DirectionReport::Mixed | DirectionReport::Both => {
@@ -351,6 +366,9 @@ fn entry_result(
     };
     if worker.rw.trims {
         std::mem::swap(&mut write, &mut trim);
+    }
+    if worker.rw.trims_first {
+        std::mem::swap(&mut read, &mut trim);
     }
     let (below_us, below_ms, from_ms) = latency_classes::class_shares(
         [&read, &write, &trim].map(|side| &side.completion().all),
@@ -371,7 +389,7 @@ fn entry_result(
     let usage = phases.iter().map(|(index, _)| {
         circumstances.uses.get(*index).copied().unwrap_or_default().share(mine(*index))
     });
-    let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
+    let errors = errors::entry_errors(plan, row, outcomes);
     EntryResult {
         job: job.clone(),
         group: row.group,
@@ -392,11 +410,20 @@ fn entry_result(
         below_us,
         below_ms,
         from_ms,
-        error: failed.map_or((0, String::new()), |failure| {
-            (error_number(&failure.reason), failure.reason.clone())
-        }),
-        errors: phases.iter().map(|(_, outcome)| outcome.error_count).sum(),
+        found_depth: last_stream(row, outcomes).and_then(|stream| stream.found_depth),
+        error: (errors.number, errors.reason),
+        first_error: errors.first,
+        errors: errors.count,
     }
+}
+
+/// Returns the details of the last stream of an entry.
+fn last_stream<'o>(
+    row: &ReportRow,
+    outcomes: &'o [StorageOutcome],
+) -> Option<&'o StreamDetails> {
+    let part = row.parts.last()?;
+    outcomes.get(part.phase)?.streams.get(part.stream)
 }
 
 fn sync_latency(row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<FioLatencyStatistics> {
@@ -529,15 +556,6 @@ fn remove_disabled(side: &mut DirectionStatistics, worker: &FioOptions) {
 
 fn empty_histogram() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are within what a histogram can hold")
-}
-
-/// Extracts the error number, `… (os error 28)` → 28; without a number it is EIO, which is 5 on
-/// every Linux.
-fn error_number(reason: &str) -> i32 {
-    const EIO: i32 = 5;
-    let reported =
-        reason.rsplit_once("(os error ").and_then(|(_, rest)| rest.split(')').next());
-    reported.and_then(|number| number.parse().ok()).unwrap_or(EIO)
 }
 
 fn milliseconds(seconds: f64) -> u64 {

@@ -67,7 +67,7 @@ fn totals(text: &mut String, result: &EntryResult, circumstances: &FioRunInfo) {
         let _ = write!(text, ";{};{}", disk.name, disk.figures().join(";"));
     }
     if result.job.counts_errors {
-        let _ = write!(text, ";{};{}", result.errors, result.error.0);
+        let _ = write!(text, ";{};{}", result.errors, result.first_error);
     }
     if !result.job.description.is_empty() {
         let _ = write!(text, ";{}", result.job.description);

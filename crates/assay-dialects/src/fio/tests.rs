@@ -17,6 +17,7 @@ use super::section_options::FioOptions;
 use super::value::{self, NumberBase, SizeOrPercent};
 
 mod behaviour;
+mod debug;
 mod report;
 
 fn words(line: &str) -> Vec<String> {
@@ -356,7 +357,7 @@ fn faults_have_a_place_and_a_hint() {
         "--name=x --rw=randred --size=1m",
         "",
         &expect![[r#"
-            command line:1:10: invalid value `randred` for `rw`: it must be read, write, rw, trim, randread, randwrite, randrw or randtrim
+            command line:1:10: invalid value `randred` for `rw`: it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, randtrim or randtrimwrite
             see `man fio` for the values of this option
         "#]],
     );
@@ -426,9 +427,9 @@ fn faults_have_a_place_and_a_hint() {
     );
     check_refused(
         "job",
-        "[a]\nrw=trimwrite\n",
+        "[a]\nrw=trimread\n",
         &expect![[r#"
-            job:2:1: invalid value `trimwrite` for `rw`: trims cannot be combined with reads or writes
+            job:2:1: invalid value `trimread` for `rw`: it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, randtrim or randtrimwrite
             see `man fio` for the values of this option
         "#]],
     );

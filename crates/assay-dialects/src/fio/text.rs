@@ -18,11 +18,12 @@ pub fn render_start(jobs: &[ReportedJob], version: &str) -> String {
     let mut text = String::new();
     let mut clones = 0;
     for job in jobs {
-        let (reads, writes) =
-            (format_size_range(job.read_bytes, job), format_size_range(job.write_bytes, job));
+        let trim_bytes = job.trim_bytes.unwrap_or(job.read_bytes);
+        let [reads, writes, trims] = [job.read_bytes, job.write_bytes, trim_bytes]
+            .map(|range| format_size_range(range, job));
         let _ = writeln!(
             text,
-            "{}: (g={}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {reads}, ioengine={}, iodepth={}",
+            "{}: (g={}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {trims}, ioengine={}, iodepth={}",
             job.name, job.group, job.rw, job.engine, job.depth
         );
         if job.clones > 1 {
@@ -144,23 +145,32 @@ fn totals(text: &mut String, result: &EntryResult) {
         ios[0],
         ios[1],
         ios[2],
-        result.syncs.as_ref().map_or(0, |times| times.all.len())
+        result.counted_syncs()
     );
     if result.job.counts_errors {
         let _ = writeln!(
             text,
             "     errors    : total={}, first_error={}/<{}>",
-            result.errors, result.error.0, result.error.1
+            result.errors,
+            result.first_error,
+            describe_error(result.first_error)
         );
     }
+    let (target_ns, window_us, percent) = result.job.latency_goal.unwrap_or((0, 0, 100.0));
     let _ = writeln!(
         text,
-        "     latency   : target=0, window=0, percentile=100.00%, depth={}",
-        result.job.depth
+        "     latency   : target={target_ns}, window={window_us}, percentile={percent:.2}%, depth={}",
+        result.found_depth.unwrap_or(result.job.depth)
     );
     if let Some(window) = &result.steady {
         steady(text, window, &result.job);
     }
+}
+
+/// Returns the system's text for an error number.
+fn describe_error(number: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(number).to_string();
+    text.split_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned()
 }
 
 fn steady(text: &mut String, window: &FioSteadyWindow, job: &ReportedJob) {

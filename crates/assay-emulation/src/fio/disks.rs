@@ -2,12 +2,13 @@
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
+use assay_dialects::fio::compile::FioPlan;
 use assay_dialects::fio::statistics::DiskUse;
 use assay_fleet::block_device;
 use assay_fleet::disk_stats::{self, DiskCounters};
 use assay_fleet::mounts::DeviceNumber;
 use assay_fleet::root::Root;
-use assay_model::workload::storage::{EngineChoice, StoragePlan};
+use assay_model::workload::storage::EngineChoice;
 
 /// Disks with their counters at the start.
 #[derive(Debug, Default)]
@@ -16,12 +17,17 @@ pub(super) struct Disks {
 }
 
 impl Disks {
-    pub(super) fn from_plan(plan: &StoragePlan) -> Self {
+    pub(super) fn from_plan(plan: &FioPlan) -> Self {
         let root = Root::machine();
         let mut disks = Self::default();
-        let real = |engine: EngineChoice| engine != EngineChoice::Null;
-        let phases = plan.phases.iter().filter(|phase| real(phase.workload.engine));
-        for target in phases.flat_map(|phase| &phase.workload.targets) {
+        let shown = plan.clones.iter().filter(|it| !plan.options[it.section].hides_disks);
+        let targets = shown.flat_map(|clone| {
+            let workload = &plan.plan.phases[clone.part.phase].workload;
+            let has_files = workload.engine != EngineChoice::Null;
+            let own = workload.streams[clone.part.stream].targets.iter();
+            own.filter(move |_| has_files).map(|target| &workload.targets[*target])
+        });
+        for target in targets {
             let Ok(metadata) = fs_err::metadata(&target.path) else { continue };
             let device = metadata.file_type().is_block_device();
             let number = block_device::unpack_number(if device {

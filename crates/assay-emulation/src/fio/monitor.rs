@@ -60,7 +60,7 @@ impl FioRunMonitor {
             }
             StorageEvent::PhaseStarts { .. } => {
                 if self.began.is_none() {
-                    self.disks = Disks::from_plan(&plan.plan);
+                    self.disks = Disks::from_plan(plan);
                     self.began = Some(Instant::now());
                 }
                 let phase = self.measured_from_ms.len();

@@ -141,12 +141,15 @@ fn ended_outcome(
 fn without_journal(outcome: &StorageOutcome) -> StorageOutcome {
     let details = |stream: &StreamDetails| StreamDetails {
         ended_early: stream.ended_early,
+        errors: stream.errors.clone(),
         active_s: stream.active_s,
         syncs: stream.syncs.clone(),
         submissions: stream.submissions.clone(),
         completions: stream.completions.clone(),
         journal: vec![],
         batches: stream.batches,
+        restarted_s: stream.restarted_s,
+        found_depth: stream.found_depth,
     };
     StorageOutcome {
         tallies: outcome.tallies.clone(),

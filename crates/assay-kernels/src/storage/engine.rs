@@ -8,6 +8,8 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
+use assay_model::workload::storage::StreamBehavior;
+
 mod libaio;
 mod mapped_file;
 mod null;
@@ -32,8 +34,22 @@ pub(super) enum IoAction {
     Sync,
     /// Like `Sync`, without metadata that is not needed to read the data.
     SyncData,
+    /// Start or wait for the write-back of what was written since the last sync, as these flags of
+    /// `sync_file_range(2)` say. Only blocking engines support it.
+    SyncRange(u32),
     /// Discard the bytes. Only blocking engines support it.
     Trim,
+}
+
+impl IoAction {
+    /// Returns the syncs of a stream.
+    pub(super) fn of_syncs(conduct: &StreamBehavior) -> Self {
+        match conduct.sync_range_flags {
+            Some(flags) => Self::SyncRange(flags),
+            None if conduct.syncs_data_only => Self::SyncData,
+            None => Self::Sync,
+        }
+    }
 }
 
 /// Single I/O to submit.
@@ -75,6 +91,16 @@ pub(super) enum Wait {
         /// Nanoseconds.
         ns: u64,
     },
+}
+
+impl Wait {
+    /// Limits the wait to this time; I/O in flight is completed in any case.
+    pub(super) fn limit(self, left_ns: u64) -> Self {
+        match self {
+            Self::No | Self::UntilDone => self,
+            Self::AtMost { ns } => Self::AtMost { ns: ns.min(left_ns) },
+        }
+    }
 }
 
 /// Descriptors of one target; separate where the file system serves read-only ones better.

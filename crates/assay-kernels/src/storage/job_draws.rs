@@ -16,43 +16,28 @@ pub(super) struct JobDraws {
     any_bytes: bool,
 }
 
-/// Factor of fio's seeds: the golden ratio in 32 bits, made prime.
-const SEED_FACTOR: u64 = 0x9e37_0001;
-/// Seed of offsets that repeat.
-const REPEATED_SEED: u64 = 0xb189_9bed;
-/// Numbers of the seeds of fio's generators, and the number of seeds.
+/// Numbers of the seeds of fio's generators.
 const SIZES_SEED: usize = 0;
 const WRITE_SIZES_SEED: usize = 1;
 const MIX_SEED: usize = 4;
 const FILE_SEED: usize = 5;
-const OFFSET_SEED: usize = 6;
 const ORDER_SEED: usize = 10;
-const SEEDS: usize = 21;
 
 impl JobDraws {
     /// Creates the generators at the beginning of a pass.
     pub(super) fn new(order: &JobOrder) -> Self {
-        let mut seeds = [0_u64; SEEDS];
-        let mut factor = (0..4).fold(order.seed, |seed, _| seed.wrapping_mul(SEED_FACTOR));
-        for (nth, seed) in (0..).zip(&mut seeds) {
-            *seed = factor.wrapping_mul(order.number).wrapping_add(nth);
-            factor = factor.wrapping_mul(SEED_FACTOR);
-            if order.repeats_all {
-                *seed = REPEATED_SEED.wrapping_mul(order.number).wrapping_add(nth);
-            }
-        }
-        if order.repeats_draws {
-            seeds[OFFSET_SEED] = REPEATED_SEED.wrapping_mul(order.number);
-        }
+        let seeds = order.seeds();
         // Writes draw equal sizes where reads are to verify them.
         let write_sizes = if order.has_equal_sizes { SIZES_SEED } else { WRITE_SIZES_SEED };
+        // Trims draw the sizes of the writes that follow them.
+        let read_sizes = if order.trims_first { write_sizes } else { SIZES_SEED };
         let narrow = |seed: usize| Tausworthe::new(seeds[seed], false);
         let wide = |seed: usize| Tausworthe::new(seeds[seed], order.is_wide);
         Self {
-            sizes: [wide(SIZES_SEED), wide(write_sizes)],
+            sizes: [wide(read_sizes), wide(write_sizes)],
             mix: narrow(MIX_SEED),
             file: wide(FILE_SEED),
-            offset: wide(OFFSET_SEED),
+            offset: wide(JobOrder::OFFSETS),
             order: [narrow(ORDER_SEED), narrow(ORDER_SEED)],
             any_bytes: order.any_bytes,
         }

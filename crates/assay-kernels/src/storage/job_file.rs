@@ -73,6 +73,26 @@ impl JobFile {
         std::mem::take(&mut self.drops_cache)
     }
 
+    /// Returns the direction of the next I/O of pairs of a trim, which counts as a read, and a write.
+    pub(super) fn next_of_pair(&self) -> usize {
+        usize::from(self.last_start[0] != self.last_start[1])
+    }
+
+    /// Returns offset and bytes of the write after a random trim.
+    pub(super) fn repeat_trim(&self) -> Option<(u64, u64)> {
+        // fio adds the start of the file once more.
+        let start = self.last_start[0].filter(|start| *start < self.extent.bytes)?;
+        let offset = start.checked_add(self.origin)?;
+        (offset < self.extent.size_bytes).then_some((offset, self.last_end[0] - start))
+    }
+
+    /// Separates a trim from a pair at the same offset, so that a write follows it.
+    pub(super) fn separate_trim(&mut self, offset: u64) {
+        if self.last_start[0] == Some(offset) {
+            self.last_start[1] = Some(offset.wrapping_sub(1));
+        }
+    }
+
     /// Records an I/O.
     pub(super) fn note_io(&mut self, direction: usize, offset: u64, bytes: u64) {
         self.last_start[direction] = Some(offset);

@@ -331,7 +331,10 @@ impl JobOffsets {
 
     /// Returns the next I/O in a file; `None` at its end.
     fn fill(&mut self, at: usize) -> Option<JobIo> {
-        let direction = self.choose_direction();
+        let direction = match self.order.trims_first {
+            true => self.files[at].next_of_pair(),
+            false => self.choose_direction(),
+        };
         let file = &mut self.files[at];
         let order = &self.order;
         if let Some(zones) = order.zones {
@@ -341,6 +344,13 @@ impl JobOffsets {
         let is_run_over = self.until_random == 0;
         if is_run_over {
             self.until_random = order.run_length;
+        }
+        if order.trims_first && order.is_random && direction == WRITE {
+            let (offset, bytes) = file.repeat_trim()?;
+            file.note_io(direction, offset, bytes);
+            let (target, operation) = (file.target, IoOperation::Write);
+            self.note_issue(direction, bytes);
+            return Some(JobIo { sync_target: None, target, operation, offset, bytes });
         }
         let NextOffset { offset, is_marked } =
             file.next_offset(order, &mut self.draws, (direction, is_run_over))?;
@@ -361,6 +371,9 @@ impl JobOffsets {
             return None;
         }
         let bytes = if is_marked { file.mark(offset, bytes, least) } else { bytes };
+        if order.trims_first && order.is_random {
+            file.separate_trim(offset);
+        }
         file.note_io(direction, offset, bytes);
         self.drops_cache |= file.take_cache_drop();
         let target = file.target;

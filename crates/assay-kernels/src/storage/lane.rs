@@ -5,11 +5,14 @@
 use assay_model::storage_outcome::IoOperation;
 use assay_model::workload::storage::{AccessPattern, StorageStream, StorageTarget};
 
+use crate::clock;
+
 use super::io_mix::IoMix;
 use super::job_offsets::{JobIo, JobOffsets};
 use super::offset_pattern::{ByteRange, OffsetPattern};
 use super::phase::PhaseState;
 use super::random::RandomStream;
+use super::replay::ReplayCursor;
 use super::rotation::{RotationState, TargetCursor};
 use super::skew::SkewedOffsets;
 use super::worker_plans::{self, LanePlan};
@@ -48,6 +51,7 @@ enum OffsetSource {
     Skewed(SkewedOffsets),
     Rotating(RotationState),
     Job(Box<JobOffsets>),
+    Replay(ReplayCursor),
 }
 
 /// Next action of a lane.
@@ -107,10 +111,15 @@ impl StorageLane {
         let order = stream.conduct.order.as_deref();
         let job =
             order.map(|order| OffsetSource::Job(Box::new(JobOffsets::new(order, stream))));
+        let replay = ReplayCursor::new(stream).map(OffsetSource::Replay);
         // Only patterns that cover their whole range have passes.
         let passes =
             !matches!(stream.pattern, AccessPattern::Random | AccessPattern::Mixed { .. });
-        let drops = target.opening.drops_cache && !target.direct && passes && order.is_none();
+        let drops = target.opening.drops_cache
+            && !target.direct
+            && passes
+            && order.is_none()
+            && replay.is_none();
         let others = plan.others.iter().map(|(_, other, _)| other.end - other.start);
         let all_bytes = others.fold(area.end - area.start, u64::saturating_add);
         let pass_bytes = if drops { all_bytes } else { u64::MAX };
@@ -129,7 +138,7 @@ impl StorageLane {
             align: target.align_bytes,
             pending: None,
             places: places(target, area, position),
-            offset_source: job.or(rotation).or(skewed).map(Box::new),
+            offset_source: replay.or(job).or(rotation).or(skewed).map(Box::new),
             drops_cache: target.opening.drops_cache && !target.direct,
             mix,
             draws: RandomStream::new(seed, plan.id),
@@ -167,6 +176,11 @@ impl StorageLane {
     fn plan_io(&mut self, phase: &PhaseState<'_>, counts: bool) -> NextIo {
         if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {
             job.note_measured(counts);
+        }
+        if let Some(OffsetSource::Replay(replay)) = self.offset_source.as_deref_mut()
+            && !replay.is_due(clock::now_ns())
+        {
+            return NextIo::Busy;
         }
         // I/O of the warm-up is not charged, and must not begin either.
         if !counts && phase.workload.streams[self.stream].stop_after_bytes == Some(0) {
@@ -207,15 +221,22 @@ impl StorageLane {
 
     /// Whether no other draw can replace an offset.
     fn is_in_fixed_order(&self) -> bool {
-        let is_job = matches!(self.offset_source.as_deref(), Some(OffsetSource::Job(_)));
-        is_job || self.places.visits_each_once()
+        match self.offset_source.as_deref() {
+            Some(OffsetSource::Job(_) | OffsetSource::Replay(_)) => true,
+            Some(OffsetSource::Skewed(_) | OffsetSource::Rotating(_)) | None => {
+                self.places.visits_each_once()
+            }
+        }
     }
 
     /// Whether a job whose files are cached begins another pass.
     fn has_job_restarted(&mut self) -> bool {
         match self.offset_source.as_deref_mut() {
             Some(OffsetSource::Job(job)) => job.take_cache_drop() && self.drops_cache,
-            Some(OffsetSource::Skewed(_) | OffsetSource::Rotating(_)) | None => false,
+            Some(
+                OffsetSource::Skewed(_) | OffsetSource::Rotating(_) | OffsetSource::Replay(_),
+            )
+            | None => false,
         }
     }
 
@@ -230,7 +251,7 @@ impl StorageLane {
             Some(OffsetSource::Job(job)) => {
                 job.targets().for_each(|at| phase.targets[at].opened.drop_cache());
             }
-            Some(OffsetSource::Skewed(_)) | None => {
+            Some(OffsetSource::Skewed(_) | OffsetSource::Replay(_)) | None => {
                 phase.targets[self.target].opened.drop_cache();
             }
         }
@@ -242,7 +263,8 @@ impl StorageLane {
         let target = self.target;
         match self.offset_source.as_deref_mut() {
             Some(OffsetSource::Rotating(rotation)) => rotation.remove_target(target),
-            Some(OffsetSource::Skewed(_) | OffsetSource::Job(_)) | None => false,
+            Some(OffsetSource::Skewed(_) | OffsetSource::Job(_) | OffsetSource::Replay(_))
+            | None => false,
         }
     }
 
@@ -255,6 +277,12 @@ impl StorageLane {
     fn draw(&mut self) -> Option<PlannedIo> {
         if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {
             let JobIo { sync_target, target, operation, offset, bytes } = job.next_io()?;
+            self.target = target;
+            return Some(PlannedIo { sync_target, operation, offset, bytes });
+        }
+        if let Some(OffsetSource::Replay(replay)) = self.offset_source.as_deref_mut() {
+            let JobIo { sync_target, target, operation, offset, bytes } =
+                replay.next_io(clock::now_ns())?;
             self.target = target;
             return Some(PlannedIo { sync_target, operation, offset, bytes });
         }
@@ -285,7 +313,7 @@ impl StorageLane {
                 law.draw_offset(operation, (bytes, align), &mut self.draws)?
             }
             // Its next I/O was drawn by the caller.
-            OffsetSource::Job(_) => return None,
+            OffsetSource::Job(_) | OffsetSource::Replay(_) => return None,
         };
         Some(PlannedIo { sync_target: None, operation, offset, bytes })
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use assay_model::engine_reason::EngineReason;
 use assay_model::storage_outcome::{
     BatchCounts, EndReason, IntervalTally, IoFailure, IoOperation, IoTally, JournalEntry,
-    StorageOutcome,
+    StorageOutcome, StreamErrors,
 };
 use assay_model::workload::storage::{
     StorageStream, StorageTarget, StorageWorkload, StreamBehavior, TargetRotation, Verify,
@@ -47,7 +47,7 @@ use super::timeline::Timeline;
 use super::worker::{IoSlot, StorageWorker};
 use super::worker_plans::{self, WorkerPlan};
 use super::worker_recorder::{
-    FrameChannels, LaneTotals, SentFrame, SplitLatency, WorkerRecorder,
+    DepthSearch, FrameChannels, LaneTotals, SentFrame, SplitLatency, WorkerRecorder,
 };
 
 mod records;
@@ -140,6 +140,8 @@ struct WorkerOutcome {
     failure_count: u64,
     not_started: u64,
     ended_early: bool,
+    errors: StreamErrors,
+    search: Option<DepthSearch>,
     first_ns: u64,
     last_ns: u64,
     syncs: Option<Box<IoTally>>,
@@ -227,13 +229,13 @@ impl<'scope> WorkerThreads<'scope> {
         }
         let (failures_of_sync, end_ns) = watch.finish(&ends);
         watch.emit(series.finish(end_ns));
-        let (mut errors, mut error_count) = (failures_of_sync, 0);
-        error_count += errors.len() as u64;
         let not_started = ends.iter().map(|end| end.not_started).sum();
-        for end in &ends {
-            error_count += end.failure_count;
-            errors.extend(end.failures.iter().cloned());
-        }
+        let failed_ios: u64 = ends.iter().map(|end| end.failure_count).sum();
+        let error_count = failed_ios + failures_of_sync.len() as u64;
+        let mut errors: Vec<_> = ends.iter().flat_map(|end| end.failures.clone()).collect();
+        let mut streams = records::stream_records(&mut ends, phase, (timeline, end_ns));
+        records::note_sync_failures(&mut streams, &failures_of_sync);
+        errors.extend(failures_of_sync.into_iter().map(|(failure, _)| failure));
         if error_count == 0 {
             watch.sizes.check(&workload.targets)?;
         }
@@ -247,7 +249,7 @@ impl<'scope> WorkerThreads<'scope> {
             close_s: 0.0,
             ended: watch.end_reason(end_ns),
             intervals: watch.intervals,
-            streams: records::stream_records(&mut ends, phase, (timeline, end_ns)),
+            streams,
             tallies: records::merge_totals(ends),
             cpu_user_s: seconds(cpu.user_ns, cpu_before.user_ns),
             cpu_system_s: seconds(cpu.system_ns, cpu_before.system_ns),
@@ -312,7 +314,7 @@ impl PhaseMonitor<'_, '_> {
     }
 
     /// Ends the phase, with `fsync` if it counts. Returns failures and the end time.
-    fn finish(&self, ends: &[WorkerOutcome]) -> (Vec<IoFailure>, u64) {
+    fn finish(&self, ends: &[WorkerOutcome]) -> (Vec<records::SyncFailure>, u64) {
         let last_ns = ends.iter().map(|end| end.last_ns).max().unwrap_or(0);
         let planned_ns = self.phase.end_ns.load(Ordering::Relaxed);
         if !self.phase.late_counts {
@@ -324,7 +326,7 @@ impl PhaseMonitor<'_, '_> {
     /// Calls `fsync` on every target that requires it, concurrently, as processes with a file each
     /// do. One after another, 256 MiB in eight files on a virtual disk took 184 ms instead of 137
     /// ms (real IOR: 131 ms; medians of 12, alternating).
-    fn sync_targets(&self) -> Vec<IoFailure> {
+    fn sync_targets(&self) -> Vec<records::SyncFailure> {
         let targets = self.phase.workload.targets.iter().zip(&self.phase.targets);
         let wanted: Vec<_> = targets.enumerate().filter(|(_, it)| it.0.sync_at_end).collect();
         let phase = self.phase;
@@ -334,13 +336,16 @@ impl PhaseMonitor<'_, '_> {
                 false => ("fsync", at.opened.sync()),
             };
             let error = result.err()?;
-            Some(IoFailure {
+            let mut streams = phase.workload.streams.iter();
+            let failure = IoFailure {
+                stream: streams.position(|it| it.targets.contains(&index)).unwrap_or(0),
                 target: index,
                 operation: IoOperation::Write,
                 offset: 0,
                 bytes: 0,
                 reason: format!("{call} of {}: {error}", target.path.display()),
-            })
+            };
+            Some((failure, error.raw_os_error().unwrap_or(libc::EIO)))
         };
         let share = wanted.len().div_ceil(MAX_CONCURRENT_SYNCS).max(1);
         thread::scope(|scope| {
@@ -449,9 +454,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
     if let Some(balance) = &phase.balance {
         balance.note_end(plan.stream);
     }
-    // A tolerated error does not end the stream.
-    let has_failed = ledger.ended_early && ledger.failure_count > 0;
-    let fails_all = stream.conduct.ends_phase_on_error && has_failed;
+    let fails_all = stream.conduct.ends_phase_on_error && ledger.errors.fatal.is_some();
     if stream.conduct.ends_phase || fails_all {
         phase.end_no_later_than(last_ns);
     }
@@ -462,6 +465,8 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
         failure_count: ledger.failure_count,
         not_started: ledger.not_started,
         ended_early: ledger.ended_early,
+        errors: ledger.errors,
+        search: ledger.search,
         first_ns: start_ns,
         last_ns,
         syncs: ledger.syncs,

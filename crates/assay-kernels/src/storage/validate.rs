@@ -120,10 +120,14 @@ fn check_conduct(
 ) -> Result<(), StorageError> {
     let (name, conduct) = (&stream.name, &stream.conduct);
     let waits = matches!(workload.engine, EngineChoice::Threads | EngineChoice::Null);
-    refuse_if(conduct.trims && !waits, || {
+    let trims = conduct.trims || conduct.trims_first;
+    refuse_if(trims && !waits, || {
         format!("stream `{name}`: trims require the engine threads")
     })?;
-    refuse_if(conduct.trims && workload.data.verify != Verify::Off, || {
+    refuse_if(conduct.sync_range_flags.is_some() && !waits, || {
+        format!("stream `{name}`: syncs of a range require the engine threads")
+    })?;
+    refuse_if(trims && workload.data.verify != Verify::Off, || {
         format!("stream `{name}`: trimmed data cannot be verified")
     })?;
     let polls = workload.engine == EngineChoice::IoUringPolled;
@@ -135,7 +139,12 @@ fn check_conduct(
     let in_flight = u64::from(stream.in_flight_per_target) * u64::from(stream.threads);
     let blocks = workload.engine == EngineChoice::Threads;
     let is_single = stream.threads == 1 && (in_flight == 1 || !blocks);
-    refuse_if(conduct.order.is_some() && !is_single, || {
+    let has_batches = conduct.batches.is_some() && !blocks;
+    refuse_if(conduct.latency_goal.is_some() && !has_batches, || {
+        format!("stream `{name}`: the search for a depth requires an engine that queues I/O")
+    })?;
+    let is_ordered = conduct.order.is_some() || !conduct.replay.is_empty();
+    refuse_if(is_ordered && !is_single, || {
         format!("stream `{name}`: the order of a job requires a single thread")
     })?;
     let has_rate = workload.load != StorageLoad::Closed || stream.own_rate_per_s.is_some();
@@ -175,7 +184,9 @@ pub(super) fn check_targets(
             let path = target.path.display();
             let room = opened.area.end - opened.area.start;
             let maximum = worker_plans::maximum_bytes(stream);
-            refuse_if(maximum > room, || {
+            // The largest recorded I/O may be that of another file.
+            let draws_sizes = stream.conduct.replay.is_empty();
+            refuse_if(draws_sizes && maximum > room, || {
                 let (maximum, room) = (Bytes(maximum), Bytes(room));
                 format!(
                     "{path}: I/O of {maximum} does not fit into the {room} in use; use smaller I/O or a larger target"

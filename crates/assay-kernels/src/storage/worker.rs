@@ -19,6 +19,7 @@ use crate::clock;
 
 use super::buffers::IoBuffers;
 use super::content;
+use super::depth_control::DepthControl;
 use super::engine::{IoAction, IoCompletion, IoRequest, StorageEngine, Wait};
 use super::lane::{NextIo, PlannedIo, StorageLane};
 use super::phase::PhaseState;
@@ -64,8 +65,8 @@ pub(super) struct StorageWorker<'a, E> {
     verifies: bool,
     sync_every: u64,
     sync: IoAction,
-    /// Whether writes are trims.
-    trims: bool,
+    /// Stage whose I/O is a trim.
+    trimmed: Option<SlotStage>,
     /// End of the stream, if it is before the end of the phase.
     end_ns: u64,
     /// Time at which the last completions were detected.
@@ -78,6 +79,8 @@ pub(super) struct StorageWorker<'a, E> {
     tolerated_errors: Option<&'a [Vec<i32>; 3]>,
     /// Minimum rates, if there are any.
     rate_floor: Option<Box<RateFloor>>,
+    /// Search for a depth, with given batches.
+    depth_control: Option<Box<DepthControl>>,
     /// Given batches, in a closed loop without pauses.
     batches: Option<IoBatches>,
     recorder: WorkerRecorder,
@@ -166,15 +169,17 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 true => 0,
                 false => phase.workload.streams[stream].sync_every,
             },
-            sync: if conduct.syncs_data_only { IoAction::SyncData } else { IoAction::Sync },
-            trims: conduct.trims,
+            sync: IoAction::of_syncs(conduct),
+            trimmed: SlotStage::trimmed(conduct),
             end_ns: u64::MAX,
             detected_ns: 0,
             checks_each_io: conduct.keeps_journal
                 || conduct.most_latency_ns.is_some()
-                || conduct.minimum_rates.is_some(),
+                || conduct.minimum_rates.is_some()
+                || conduct.latency_goal.is_some(),
             max_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
             tolerated_errors: conduct.ends_on_error.then_some(&conduct.tolerated_errors),
+            depth_control: DepthControl::of_stream(conduct, slot_count as u32).map(Box::new),
             rate_floor: conduct
                 .minimum_rates
                 .as_deref()
@@ -240,7 +245,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             }
             self.queue_follow_ups();
             let Some(wait) = self.queue_due(*now_ns) else { break };
-            *now_ns = self.exchange(limit_wait(wait, end_ns - *now_ns))?;
+            *now_ns = self.exchange(wait.limit(end_ns - *now_ns))?;
         }
         loop {
             self.queue_follow_ups();
@@ -328,7 +333,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             IoOperation::Read => SlotStage::Read,
             IoOperation::Write => SlotStage::Write,
         };
-        if operation == IoOperation::Write && !self.trims {
+        if operation == IoOperation::Write && self.trimmed != Some(SlotStage::Write) {
             self.prepare_data(slot);
         }
         if let Some(target) = sync_target {
@@ -375,10 +380,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     fn queue(&mut self, slot: u32) {
         let state = &self.slots[slot as usize];
         let (action, memory) = match state.stage {
+            stage if self.trimmed == Some(stage) => {
+                (IoAction::Trim, self.buffers.write_part(slot))
+            }
             SlotStage::Read | SlotStage::ReadBack => {
                 (IoAction::Read, self.buffers.read_part(slot))
             }
-            SlotStage::Write if self.trims => (IoAction::Trim, self.buffers.write_part(slot)),
             SlotStage::Write => (IoAction::Write, self.buffers.write_part(slot)),
             SlotStage::Sync => (self.sync, self.buffers.write_part(slot)),
         };
@@ -585,14 +592,6 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             lane.writes_since_sync = 0;
         }
         is_due
-    }
-}
-
-fn limit_wait(wait: Wait, left_ns: u64) -> Wait {
-    match wait {
-        // I/O in flight is completed in any case.
-        Wait::No | Wait::UntilDone => wait,
-        Wait::AtMost { ns } => Wait::AtMost { ns: ns.min(left_ns) },
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::mpsc::{Receiver, Sender};
 
 use assay_model::storage_outcome::{
-    BatchCounts, IoFailure, IoOperation, IoTally, JournalEntry,
+    BatchCounts, IoFailure, IoOperation, IoTally, JournalEntry, StreamErrors,
 };
 
 use assay_model::workload::storage::StorageStream;
@@ -89,6 +89,8 @@ pub(super) struct WorkerRecorder {
     pub(super) not_started: u64,
     /// Whether a limit of its latency or rate, or an error, ended the stream.
     pub(super) ended_early: bool,
+    /// Errors, tolerated or not, if the first one may end the stream.
+    pub(super) errors: StreamErrors,
     /// Calls of `fsync`, if the stream makes any.
     pub(super) syncs: Option<Box<IoTally>>,
     /// Submission and completion latencies of reads and writes, if they are timed separately.
@@ -97,6 +99,8 @@ pub(super) struct WorkerRecorder {
     pub(super) journal: Option<Vec<JournalEntry>>,
     /// Calls by size, if they are counted.
     pub(super) batch_counts: Option<Box<BatchCounts>>,
+    /// Search for a depth, if there is one.
+    pub(super) search: Option<DepthSearch>,
     frame: Box<SeriesFrame>,
     interval_index: usize,
     interval_end_ns: u64,
@@ -105,11 +109,26 @@ pub(super) struct WorkerRecorder {
     channels: FrameChannels,
 }
 
+/// State of a search for a depth.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DepthSearch {
+    /// Depth now.
+    pub(super) depth: u32,
+    /// Time at which the measurement began again.
+    pub(super) restarted_ns: Option<u64>,
+}
+
 /// The two parts of an I/O's latency.
 #[derive(Debug)]
 pub(super) struct SplitLatency {
     pub(super) submission: IoTally,
     pub(super) completion: IoTally,
+}
+
+impl SplitLatency {
+    fn new() -> Self {
+        Self { submission: tally::new_total(), completion: tally::new_total() }
+    }
 }
 
 impl WorkerRecorder {
@@ -121,21 +140,24 @@ impl WorkerRecorder {
         timeline: Timeline,
     ) -> Self {
         let conduct = &stream.conduct;
-        let new_split =
-            || SplitLatency { submission: tally::new_total(), completion: tally::new_total() };
         Self {
             totals,
             totals_of_target: Vec::new(),
             syncs: (stream.sync_every > 0).then(|| Box::new(tally::new_total())),
             split_latency: conduct
                 .times_submission
-                .then(|| Box::new([new_split(), new_split()])),
+                .then(|| Box::new([SplitLatency::new(), SplitLatency::new()])),
             journal: conduct.keeps_journal.then(Vec::new),
             batch_counts: conduct.batches.map(|_| Box::default()),
+            search: conduct
+                .latency_goal
+                .as_ref()
+                .map(|_| DepthSearch { depth: 1, restarted_ns: None }),
             failures: Vec::new(),
             failure_count: 0,
             not_started: 0,
             ended_early: false,
+            errors: StreamErrors::default(),
             frame: Box::new(SeriesFrame::empty()),
             interval_index: 0,
             interval_end_ns: timeline.interval(0).end_ns,
@@ -287,6 +309,21 @@ impl WorkerRecorder {
         if let Some(journal) = &mut self.journal {
             let at_ns = now_ns.saturating_sub(self.timeline.warm_end_ns);
             journal.push(JournalEntry { at_ns, ..entry });
+        }
+    }
+
+    /// Begins the measurement again: nothing counts that was measured before.
+    pub(super) fn restart(&mut self, now_ns: u64) {
+        let totals = self.totals.iter_mut().flatten().flatten().chain(&mut self.syncs);
+        totals.for_each(|total| **total = tally::new_total());
+        for split in self.split_latency.iter_mut().flat_map(|it| it.iter_mut()) {
+            *split = SplitLatency::new();
+        }
+        if let Some(counts) = &mut self.batch_counts {
+            **counts = BatchCounts::default();
+        }
+        if let Some(search) = &mut self.search {
+            search.restarted_ns = Some(now_ns);
         }
     }
 

@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::measurement_mode::MeasurementMode;
 use crate::seed;
+use crate::storage_outcome::IoOperation;
 
-pub use self::io_batches::{IoBatches, MinimumRates};
+pub use self::io_batches::{IoBatches, LatencyGoal, MinimumRates};
 pub use self::job_order::{FileExtent, JobOrder, StridedZones};
 pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
+pub use self::replay::{ReplayTime, ReplayedIo};
 pub use self::stream_behavior::{
     Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent, Zone,
 };
@@ -21,6 +23,7 @@ pub use self::stream_behavior::{
 mod io_batches;
 mod job_order;
 mod opening;
+mod replay;
 mod stream_behavior;
 
 /// Maximum rate of an open loop in I/O per second: intended starts are whole nanoseconds.
@@ -298,6 +301,16 @@ impl StorageStream {
     pub fn has_reads(&self) -> bool {
         let order = self.conduct.order.as_deref();
         self.read_share > 0.0 || order.is_some_and(|order| order.verify_backlog.is_some())
+    }
+
+    /// Whether it writes one of its targets; recorded I/O may write some of its targets only.
+    #[must_use]
+    pub fn writes_to(&self, target: usize) -> bool {
+        let replay = &self.conduct.replay;
+        let is_write = |io: &ReplayedIo| {
+            io.operation == IoOperation::Write && self.targets.get(io.file) == Some(&target)
+        };
+        self.read_share < 1.0 && (replay.is_empty() || replay.iter().any(is_write))
     }
 
     /// Returns the sizes of reads and of writes.

@@ -212,7 +212,9 @@ fn trimmed_targets(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
     let workloads = plan.phases.iter().map(|phase| &phase.workload);
     let real = workloads.filter(|workload| workload.engine != EngineChoice::Null);
     real.flat_map(|workload| {
-        let trims = workload.streams.iter().filter(|stream| stream.conduct.trims);
+        let has_trims =
+            |stream: &&StorageStream| stream.conduct.trims || stream.conduct.trims_first;
+        let trims = workload.streams.iter().filter(has_trims);
         let targets = trims.flat_map(|stream| &stream.targets);
         targets.map(|target| &workload.targets[*target].path)
     })
@@ -377,7 +379,7 @@ impl JobProgress {
         let mut ended = workload.streams.iter().zip(&outcome.streams);
         self.is_plan_over |= ended.any(|(stream, details)| {
             let conduct = &stream.conduct;
-            let has_failed = details.ended_early && outcome.error_count > 0;
+            let has_failed = details.errors.fatal.is_some();
             conduct.ends_plan
                 && (conduct.ends_phase || conduct.ends_phase_on_error && has_failed)
         });

@@ -121,7 +121,7 @@ fn is_filled_in_order(streams: &[&StorageStream]) -> bool {
                 | AccessPattern::Permutation
                 | AccessPattern::Blocks { .. }
         );
-        stream.read_share <= 0.0 && in_order
+        stream.read_share <= 0.0 && in_order && stream.conduct.replay.is_empty()
     })
 }
 

@@ -199,7 +199,8 @@ pub fn merge_outcomes(
         }));
         all.errors.extend(part.errors.into_iter().filter_map(|it| {
             let target = whole(&share.targets, it.target)?;
-            Some(IoFailure { target, reason: format!("{host}: {}", it.reason), ..it })
+            let stream = whole(&share.streams, it.stream)?;
+            Some(IoFailure { stream, target, reason: format!("{host}: {}", it.reason), ..it })
         }));
         for (record, stream) in part.streams.into_iter().zip(&share.streams) {
             merge_details(&mut all.streams[*stream], record);
@@ -215,6 +216,7 @@ fn merge_details(to: &mut StreamDetails, more: StreamDetails) {
     for (to, more) in mine.zip(more.submissions.into_iter().chain(more.completions)) {
         merge_tally(to, more);
     }
+    to.errors.merge(&more.errors);
     to.journal.extend(more.journal);
     if let Some(more) = more.batches {
         to.batches.get_or_insert_default().merge(&more);

@@ -28,7 +28,7 @@ impl<'w> StreamsByTarget<'w> {
     }
 
     pub(super) fn is_written(&self, target: usize) -> bool {
-        self.users(target).iter().any(|stream| stream.read_share < 1.0)
+        self.users(target).iter().any(|stream| stream.writes_to(target))
     }
 }
 

@@ -151,6 +151,14 @@ fn draw_job(draws: &mut Draws) -> String {
     // Engines that queue sync after completions, whose times vary.
     if matches!(engine, "psync" | "sync" | "mmap") && draws.chance(5) {
         writeln!(job, "fsync={}", draws.choose(&["8", "1", "3"])).unwrap();
+    } else if matches!(engine, "psync" | "sync") && draws.chance(6) {
+        let calls = [
+            "sync_file_range=write:3",
+            "sync_file_range=wait_before,write,wait_after:8",
+            "sync_file_range=write",
+            "fdatasync=4",
+        ];
+        writeln!(job, "{}", draws.choose(&calls)).unwrap();
     }
     if matches!(engine, "libaio" | "io_uring" | "null") && draws.chance(60) {
         writeln!(job, "iodepth={}", draws.choose(&["4", "16"])).unwrap();
@@ -181,8 +189,9 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
         text.find('{').map_or(Value::Null, |at| serde_json::from_str(&text[at..]).unwrap());
     let mut counts = vec![];
     let mut paths = BTreeSet::new();
-    let has_passes =
-        ["loops=", "verify=", "io_size=", "fsync="].iter().any(|option| job.contains(option));
+    let has_passes = ["loops=", "verify=", "io_size=", "sync=", "sync_file_range="]
+        .iter()
+        .any(|option| job.contains(option));
     for entry in document["jobs"].as_array().into_iter().flatten() {
         // fio collects everything between two passes, which assay does not.
         let shares = ["iodepth_submit", "iodepth_level"];
@@ -533,4 +542,31 @@ fn appended_files_are_as_in_fio() {
     let (found, message) = trace(here.command(&["fio", "--no-store"]), &here, job).unwrap();
     assert_eq!(found, expected, "{job}{message}");
     assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
+}
+
+#[test]
+fn pairs_of_trims_and_writes_are_those_of_fio() {
+    for rw in ["trimwrite", "randtrimwrite"] {
+        for options in [
+            "ioengine=null\n",
+            "ioengine=null\nbsrange=512/25:4k:25\nnorandommap=1\n",
+            "ioengine=null\nbs=8k,8k,8k\nloops=2\n",
+            "ioengine=null\nnumber_ios=9\n",
+            "ioengine=null\nbssplit=4k/50:8k/50\nio_size=96k\n",
+        ] {
+            let job =
+                format!("[a]\nwrite_lat_log=L\nlog_offset=1\nsize=256k\nrw={rw}\n{options}");
+            let (there, here) = (World::in_memory(), World::in_memory());
+            let Some((expected, _)) = trace(Command::new("fio"), &there, &job) else {
+                eprintln!(
+                    "SKIPPED pairs_of_trims_and_writes_are_those_of_fio: fio is not installed"
+                );
+                return;
+            };
+            let (found, message) =
+                trace(here.command(&["fio", "--no-store"]), &here, &job).unwrap();
+            assert_eq!(found, expected, "{job}{message}");
+            assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Options of fio's program itself, and those that assay adds: one row each.
 
+use super::super::debug::{parse_kinds, silent_kinds};
 use super::super::section_options::parse_values::parse_time;
 use super::{FioFormat, FioRequest};
 use crate::option::OptionSpec;
@@ -46,6 +47,14 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     implement("parse-only", Switch, |request, _| switch_on(&mut request.parse_only)),
     implement("showcmd", Switch, |request, _| switch_on(&mut request.show_command)),
     implement("readonly", Switch, |request, _| switch_on(&mut request.read_only)),
+    implement("debug", Text, |request, list| {
+        request.debug = parse_kinds(list)?;
+        let silent = silent_kinds(&request.debug).join(", ");
+        if !silent.is_empty() {
+            request.notes.push(format!("--debug prints no lines of {silent}"));
+        }
+        Ok(())
+    }),
     implement("version", Switch, |request, _| switch_on(&mut request.version)),
     implement("dry-run", Switch, |request, _| switch_on(&mut request.dry_run)),
     implement("destroy-data", Text, |request, path| {
@@ -101,7 +110,6 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         "",
     ),
     reject("merge-blktrace-only", "recorded I/O is not replayed", ""),
-    OptionSpec::ignore("debug", Text, "fio's debugging output is not printed"),
     reject(
         "cmdhelp enghelp",
         "the options are not described here",

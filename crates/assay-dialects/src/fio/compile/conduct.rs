@@ -2,8 +2,8 @@
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
-    Zone,
+    IoBatches, LatencyGoal, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime,
+    WriteContent, Zone,
 };
 
 use super::super::job_error::FioJobError;
@@ -88,6 +88,7 @@ pub(super) fn conduct(
     Ok(StreamBehavior {
         write_sizes: job.sizes_of_io().1.to_vec(),
         trims: job.rw.trims,
+        trims_first: job.rw.trims_first,
         skew,
         pauses: (manner.think_ns > 0).then_some(pauses),
         turns: several.then(|| manner.turns.unwrap_or(TargetRotation::Round)),
@@ -112,10 +113,13 @@ pub(super) fn conduct(
         times_submission: queues,
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
-        // Filled in by the caller, which numbers the clones.
+        sync_range_flags: sync_range_flags(placed)?,
+        // Filled in by the caller, which numbers the clones and has the traces.
         order: None,
+        replay: vec![],
         batches: queues.then(|| batches(job)),
         minimum_rates: minimum_rates(placed)?.map(Box::new),
+        latency_goal: latency_goal(placed)?.map(Box::new),
     })
 }
 
@@ -125,6 +129,10 @@ fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
     let has_rate = [&job.rate_bytes, &job.rate_iops]
         .iter()
         .any(|rate| rate.read.is_some() || rate.write.is_some());
+    if job.rw.trims_first && (has_rate || job.verify != VerifyMode::Off) {
+        let why = "trimwrite excludes a rate and verify";
+        return Err(conflict(placed, why, "leave one out"));
+    }
     if job.behaviour.think_ns > 0 && has_rate {
         let why = "thinktime and a rate exclude each other";
         return Err(conflict(placed, why, "leave one out"));
@@ -153,6 +161,17 @@ fn maps_files(placed: &LocatedOptions) -> Result<bool, FioJobError> {
     Ok(maps)
 }
 
+/// Returns the flags of a job's syncs of a range, if it makes any.
+fn sync_range_flags(placed: &LocatedOptions) -> Result<Option<u32>, FioJobError> {
+    let (job, _) = placed;
+    let flags = job.behaviour.sync_range_flags.filter(|_| job.sync_every > 0 && job.rw.writes);
+    if flags.is_some() && job.engine != "null" && job_order::queues(job) {
+        let why = "sync_file_range is a blocking call, and its engine queues I/O";
+        return Err(conflict(placed, why, "use ioengine=psync, or fsync or fdatasync"));
+    }
+    Ok(flags)
+}
+
 /// Returns the contents of a job's writes, if they are not unique numbers.
 fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError> {
     let (job, _) = placed;
@@ -179,6 +198,24 @@ fn batches(job: &FioOptions) -> IoBatches {
     let batches = job.load.batches(job.depth);
     let submits_singly = job.engine == "posixaio";
     IoBatches { submit: if submits_singly { 1 } else { batches.submit }, ..batches }
+}
+
+/// Returns the latency that a job keeps by its depth.
+fn latency_goal(placed: &LocatedOptions) -> Result<Option<LatencyGoal>, FioJobError> {
+    let (job, _) = placed;
+    let Some(goal) = job.load.latency_goal() else { return Ok(None) };
+    if !job_order::queues(job) {
+        let why = "latency_target searches a depth, and its engine has one I/O in flight";
+        return Err(conflict(placed, why, "use ioengine=io_uring or libaio with iodepth="));
+    }
+    let has_rate = [&job.rate_bytes, &job.rate_iops]
+        .iter()
+        .any(|rate| rate.read.is_some() || rate.write.is_some());
+    if has_rate || job.behaviour.think_ns > 0 || job.behaviour.flow > 0 {
+        let why = "latency_target excludes a rate, thinktime and flow";
+        return Err(conflict(placed, why, "leave one out"));
+    }
+    Ok(Some(goal))
 }
 
 /// Returns the minimum rates of a job; one above its rate can never be met.

@@ -43,7 +43,7 @@ impl TargetTable {
         Self { created, ..Self::default() }
     }
 
-    fn intern(&mut self, target: StorageTarget) -> usize {
+    pub(super) fn intern(&mut self, target: StorageTarget) -> usize {
         let key = (target.path.clone(), target.range_bytes);
         if let Some(index) = self.known.get(&key)
             && self.list[*index] == target
@@ -122,7 +122,7 @@ pub(super) fn resolve_clone_files(
 }
 
 /// Returns the target of a file; `size_bytes` is the size to create it with.
-fn build_target(
+pub(super) fn build_target(
     job: &FioOptions,
     path: PathBuf,
     size_bytes: Option<u64>,
@@ -169,7 +169,7 @@ fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
     }
 }
 
-fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+pub(super) fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
@@ -183,7 +183,8 @@ fn opening(job: &FioOptions) -> TargetOpening {
     let behaviour = &job.behaviour;
     // A mapped file has its size before it is written. One to append to keeps its contents.
     let lays_out = (behaviour.overwrites || job.engine == MMAP) && !behaviour.appends;
-    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && lays_out);
+    let reads = job.rw.reads && !job.rw.trims_first;
+    let is_written = reads || (job.rw.writes && !job.rw.trims && lays_out);
     let by_order =
         if job.rw.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
     TargetOpening {

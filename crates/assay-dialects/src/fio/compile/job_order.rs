@@ -39,7 +39,8 @@ pub(super) fn job_order(
     let is_endless = job.is_endless();
     Ok(Some(JobOrder {
         files: used.extents.clone(),
-        reads: job.rw.reads,
+        reads: job.rw.reads && !job.rw.trims_first,
+        trims_first: job.rw.trims_first,
         writes: job.rw.writes,
         is_random: job.rw.random,
         random_percent: [job.random_percent.read, job.random_percent.write],
@@ -117,9 +118,9 @@ fn pass_bytes(job: &FioOptions, used: &CloneFiles) -> u64 {
 }
 
 /// Whether the engine queues I/O instead of finishing it at once.
-pub(super) fn queues(job: &FioOptions) -> bool {
+pub(in crate::fio) fn queues(job: &FioOptions) -> bool {
     let is_null = job.engine == "null";
-    !(streams::blocks(job) || job.rw.trims || (is_null && job.depth == 1))
+    !(streams::blocks(job) || job.rw.has_trims() || (is_null && job.depth == 1))
 }
 
 fn least_bytes(job: &FioOptions) -> [u64; 2] {

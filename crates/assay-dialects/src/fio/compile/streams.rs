@@ -36,7 +36,7 @@ pub(super) fn engine(
             return Err(conflict(placed, why, "choose io_uring, or leave hipri out"));
         }
     };
-    if job.rw.trims && *choice != EngineChoice::Null {
+    if job.rw.has_trims() && *choice != EngineChoice::Null {
         let note = "trims are synchronous, so one is in flight at a time, as in fio".to_owned();
         return Ok((EngineChoice::Threads, (job.depth > 1).then_some(note)));
     }
@@ -61,7 +61,7 @@ pub(super) fn stream(
     let (job, _) = placed;
     let (sizes, _) = job.sizes_of_io();
     let (own_rate_per_s, read_share) = rate(placed)?;
-    let depth = if blocks(job) || job.rw.trims { 1 } else { job.depth };
+    let depth = if blocks(job) || job.rw.has_trims() { 1 } else { job.depth };
     Ok(StorageStream {
         name: format!("{}.{clone}", job.name),
         targets: used.targets.clone(),
@@ -249,8 +249,9 @@ fn total_bytes(
     let reads_back = job.verify_backlog.is_some() && job.read_back && job.rw.writes;
     match bytes {
         0 => Err(conflict(placed, "there is nothing to do", "raise size= or io_size=")),
-        // Each pass may exceed its bytes by less than one I/O.
-        bytes if reads_back => {
+        // Each byte is read back, or trimmed before. Each pass may exceed its bytes by less than one
+        // I/O.
+        bytes if reads_back || job.rw.trims_first => {
             let excess = largest.saturating_mul(job.loops);
             Ok(Some(bytes.saturating_add(excess).saturating_mul(2)))
         }

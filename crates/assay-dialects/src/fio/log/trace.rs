@@ -18,7 +18,7 @@ pub(super) fn write(
     writeln!(to, "fio version 3 iolog")?;
     for clone in clones.iter().map(|index| plan.clones[*index]) {
         let workload = &plan.plan.phases[clone.part.phase].workload;
-        let trims = plan.options[clone.section].rw.trims;
+        let rw = plan.options[clone.section].rw;
         let name =
             |target: usize| workload.targets.get(target).map_or("", |it| it.name.as_str());
         let files = || workload.streams[clone.part.stream].targets.iter().map(|it| name(*it));
@@ -38,8 +38,9 @@ pub(super) fn write(
                 let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
                 last_us = before_ms.saturating_mul(1000).saturating_add(issued_ns / 1000);
                 let action = match entry.operation {
+                    IoOperation::Read if rw.trims_first => "trim",
                     IoOperation::Read => "read",
-                    IoOperation::Write if trims => "trim",
+                    IoOperation::Write if rw.trims => "trim",
                     IoOperation::Write => "write",
                 };
                 let JournalEntry { offset, bytes, .. } = entry;

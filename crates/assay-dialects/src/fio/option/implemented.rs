@@ -1,9 +1,10 @@
 //! Implemented options, each with the function that applies its value to a job.
 
+use super::super::section_options::FioOptions;
 use super::super::section_options::behaviour::{
     parse_cpu_mask, parse_cpus, parse_distribution, parse_hint, parse_memory,
-    parse_microseconds, parse_new_file, parse_nice, parse_nodes, parse_steady, parse_turns,
-    parse_zone_mode,
+    parse_microseconds, parse_new_file, parse_nice, parse_nodes, parse_steady,
+    parse_sync_range, parse_turns, parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
     PATTERN, first_of_list, parse_bytes, parse_choice, parse_continued_errors,
@@ -13,7 +14,7 @@ use super::super::section_options::parse_values::{
     parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
 };
 use super::super::section_options::pattern::parse_pattern;
-use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
+use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, TRACE, ValueKind};
 
 /// Maximum number of clones: each is a thread.
 const MAX_CLONES: u64 = 4096;
@@ -38,6 +39,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("clat_percentiles", |job, text| parse_flag(text).map(|it| job.clat_percentiles = it)),
     flag("lat_percentiles", |job, text| parse_flag(text).map(|it| job.lat_percentiles = it)),
     flag("slat_percentiles", |job, text| parse_flag(text).map(|it| job.slat_percentiles = it)),
+    flag("disk_util", |job, text| parse_flag(text).map(|it| job.hides_disks = !it)),
     flag("stats", |job, text| parse_flag(text).map(|it| job.is_unreported = !it)),
     text("unified_rw_reporting", |job, text| {
         parse_direction_report(text).map(|it| job.direction_report = it)
@@ -159,11 +161,15 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("sync", |job, text| parse_sync(text).map(|it| job.sync = it)),
     text("fsync", |job, text| {
         job.behaviour.syncs_data_only = false;
-        parse_integer(text, 0, u64::MAX).map(|it| job.sync_every = it)
+        set_sync(job, parse_integer(text, 0, u64::MAX)?, None)
     }),
     text("fdatasync", |job, text| {
         job.behaviour.syncs_data_only = true;
-        parse_integer(text, 0, u64::MAX).map(|it| job.sync_every = it)
+        set_sync(job, parse_integer(text, 0, u64::MAX)?, None)
+    }),
+    text("sync_file_range", |job, text| {
+        let (flags, every) = parse_sync_range(text)?;
+        set_sync(job, every, Some(flags))
     }),
     flag("end_fsync", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
     flag("fsync_on_close", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
@@ -289,6 +295,16 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         job.behaviour.max_latency_ns = Some(ns).filter(|ns| *ns > 0);
         Ok(())
     }),
+    text("latency_target", |job, text| {
+        parse_microseconds(first_of_list(text)).map(|it| job.load.latency_ns = it)
+    }),
+    text("latency_window", |job, text| {
+        parse_microseconds(first_of_list(text)).map(|it| job.load.latency_window_ns = it)
+    }),
+    text("latency_percentile", |job, text| {
+        parse_percentage(text).map(|it| job.load.latency_percent = it)
+    }),
+    flag("latency_run", |job, text| parse_flag(text).map(|it| job.load.adjusts_depth = it)),
     text("steadystate ss", |job, text| {
         parse_steady(text, job.base()).map(|it| job.behaviour.steady = Some(it))
     }),
@@ -326,6 +342,28 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("verify_fatal", |job, text| parse_flag(text).map(|it| job.load.ends_on_damage = it)),
     switch("exitall_on_error", |job, text| {
         parse_flag(text).map(|it| job.load.ends_all_on_error = it)
+    }),
+    // Recorded I/O.
+    text(TRACE, |job, text| parse_text(text).map(|it| job.replay.trace = Some(it))),
+    text("replay_redirect", |job, text| {
+        parse_text(text).map(|it| job.replay.redirect = Some(it))
+    }),
+    flag("replay_no_stall", |job, text| {
+        parse_flag(text).map(|it| job.replay.skips_pauses = it)
+    }),
+    text("replay_time_scale", |job, text| {
+        parse_integer(text, 1, u64::MAX).map(|it| job.replay.speed_percent = it)
+    }),
+    text("replay_scale", |job, text| {
+        parse_bytes(text, job.base()).map(|it| job.replay.divisor = it.max(1))
+    }),
+    text("replay_align", |job, text| {
+        let bytes = parse_bytes(text, job.base())?;
+        if bytes > 0 && !bytes.is_power_of_two() {
+            return Err("it must be a power of two".to_owned());
+        }
+        job.replay.align_bytes = bytes;
+        Ok(())
     }),
     // Logs.
     optional("write_bw_log", |job, text| {
@@ -371,6 +409,16 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("disable_slat", |job, text| parse_flag(text).map(|it| job.logs.disabled[1] = it)),
     flag("disable_clat", |job, text| parse_flag(text).map(|it| job.logs.disabled[2] = it)),
 ];
+
+/// Sets the writes between two syncs, and the flags of syncs of a range.
+fn set_sync(job: &mut FioOptions, every: u64, range_flags: Option<u32>) -> Result<(), String> {
+    let is_other = job.behaviour.sync_range_flags.is_some() != range_flags.is_some();
+    if job.sync_every > 0 && every > 0 && is_other {
+        return Err("sync_file_range excludes fsync and fdatasync here".to_owned());
+    }
+    (job.sync_every, job.behaviour.sync_range_flags) = (every, range_flags);
+    Ok(())
+}
 
 /// Creates the row of an option that never takes the next word as its value.
 const fn switch(names: &'static str, apply: ApplyFio) -> FioOption {

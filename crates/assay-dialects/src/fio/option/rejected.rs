@@ -65,19 +65,11 @@ pub(super) const REJECTED: &[FioOption] = &[
         "",
     )
     .unless(&["0"]),
-    reject(
-        "latency_percentile latency_run latency_target latency_window",
-        "latency does not steer the depth",
-        "`assay run storage-volume` finds the rate that a latency allows",
-    )
-    .unless(&["0"]),
     reject("lockfile", "files are not locked against other jobs", "").unless(&["none"]),
     reject(
-        "merge_blktrace_file merge_blktrace_iters merge_blktrace_scalars read_iolog \
-         read_iolog_chunked replay_align replay_no_stall replay_redirect replay_scale \
-         replay_skip replay_time_scale",
-        "recorded I/O is not replayed",
-        "",
+        "merge_blktrace_file merge_blktrace_iters merge_blktrace_scalars replay_skip",
+        "traces of blktrace are not replayed",
+        "replay a trace of write_iolog with read_iolog",
     ),
     reject(
         "numa_mem_policy",
@@ -100,11 +92,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     OptionSpec::reject("sqthread_poll", ValueKind::Switch, "the engine does not poll", "")
         .unless(&["0"]),
     reject("sqthread_poll_cpu", "the engine does not poll", "").unless(&["0"]),
-    reject(
-        "sync_file_range",
-        "it is a call of its own between writes",
-        "use fsync or fdatasync",
-    ),
     reject("thinktime_blocks_type", "it is complete or issue", "")
         .unless(&["complete", "issue"]),
     reject("thinktime_iotime", "pauses come after a number of I/O", "use thinktime_blocks")

@@ -87,6 +87,8 @@ pub struct IoBehaviour {
     pub huge_pages: bool,
     /// `fdatasync` rather than `fsync`.
     pub syncs_data_only: bool,
+    /// Flags of `sync_file_range`, which is called instead of `fsync`.
+    pub sync_range_flags: Option<u32>,
 }
 
 impl IoBehaviour {
@@ -157,6 +159,7 @@ impl Default for IoBehaviour {
             overwrites: false,
             huge_pages: false,
             syncs_data_only: false,
+            sync_range_flags: None,
         }
     }
 }
@@ -388,6 +391,23 @@ fn parse_direction_zones(
         zone.io_percent = (100.0 - given).max(0.0) / open as f64;
     }
     Ok(zones)
+}
+
+/// Parses `wait_before,write:8`: flags of `sync_file_range(2)`, and the writes between two calls.
+pub(in crate::fio) fn parse_sync_range(text: &str) -> Result<(u32, u64), String> {
+    const FLAGS: [(&str, u32); 3] = [("wait_before", 1), ("write", 2), ("wait_after", 4)];
+    let failed = || {
+        "it must be wait_before, write, wait_after, or several of them, with a number of writes, \
+         like write:8"
+            .to_owned()
+    };
+    let (names, every) = text.split_once(':').unwrap_or((text, "1"));
+    let mut flags = 0;
+    for name in names.split(',') {
+        let row = FLAGS.iter().find(|(known, _)| *known == name.trim());
+        flags |= row.ok_or_else(failed)?.1;
+    }
+    Ok((flags, every.parse().map_err(|_| failed())?))
 }
 
 /// Parses `iops:0.5%`, `bw_slope:100`.

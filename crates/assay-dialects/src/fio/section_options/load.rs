@@ -1,8 +1,11 @@
 //! Options on the batches of a job, its minimum rates, and its errors.
 
-use assay_model::workload::storage::{IoBatches, MinimumRates};
+use assay_model::workload::storage::{IoBatches, LatencyGoal, MinimumRates};
 
 use super::PerDirection;
+
+/// Number of the error of wrong data, the same on every Linux.
+const EILSEQ: i32 = 84;
 
 /// Batches, minimum rates and errors of a job; the defaults are fio's.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,14 @@ pub struct LoadOptions {
     pub ends_on_damage: bool,
     /// `exitall_on_error`: an error of the job ends all.
     pub ends_all_on_error: bool,
+    /// `latency_target` in nanoseconds; 0 = none.
+    pub latency_ns: u64,
+    /// `latency_window` in nanoseconds.
+    pub latency_window_ns: u64,
+    /// `latency_percentile`, in percent.
+    pub latency_percent: f64,
+    /// `latency_run`: the depth is adjusted until the end.
+    pub adjusts_depth: bool,
 }
 
 impl Default for LoadOptions {
@@ -45,6 +56,10 @@ impl Default for LoadOptions {
             tolerated_errors: [vec![], vec![], vec![]],
             ends_on_damage: false,
             ends_all_on_error: false,
+            latency_ns: 0,
+            latency_window_ns: 0,
+            latency_percent: 100.0,
+            adjusts_depth: false,
         }
     }
 }
@@ -81,17 +96,35 @@ impl LoadOptions {
         all.flatten().next().map(|_| rates)
     }
 
+    /// Returns the latency to keep by the depth, if there is one.
+    #[must_use]
+    pub fn latency_goal(&self) -> Option<LatencyGoal> {
+        (self.latency_ns > 0).then_some(LatencyGoal {
+            most_ns: self.latency_ns,
+            window_ns: self.latency_window_ns,
+            percent: self.latency_percent,
+            keeps_adjusting: self.adjusts_depth,
+        })
+    }
+
     /// Whether errors are counted in the report.
     #[must_use]
     pub fn counts_errors(&self) -> bool {
         self.continues_on.contains(&true)
     }
 
+    /// Whether wrong data is an error that the job tolerates, even if it ends the job.
+    #[must_use]
+    pub fn tolerates_damage(&self) -> bool {
+        let given = &self.tolerated_errors[2];
+        self.continues_on[2] && (given.is_empty() || given.contains(&EILSEQ))
+    }
+
     /// Returns the errors that do not end the job: of reads, of writes, and wrong data.
     #[must_use]
     pub fn tolerated_errors(&self) -> [Vec<i32>; 3] {
         /// fio's list if `ignore_error` is not given: `EIO` and `EILSEQ`, the same on every Linux.
-        const USUAL: [i32; 2] = [5, 84];
+        const USUAL: [i32; 2] = [5, EILSEQ];
         let [reads, writes, damage] = self.continues_on;
         let continues = [reads, writes, damage && !self.ends_on_damage];
         std::array::from_fn(|kind| match (continues[kind], &self.tolerated_errors[kind]) {

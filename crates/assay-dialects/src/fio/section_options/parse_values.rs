@@ -73,8 +73,11 @@ pub(in crate::fio) fn parse_size_range(
     text: &str,
     base: NumberBase,
 ) -> Result<Vec<SizeShare>, String> {
-    let (minimum, most) = text.split_once('-').ok_or("it must be a range like 1k-4k")?;
-    match (base.parse_bytes(minimum), base.parse_bytes(most)) {
+    let halves = text.split_once('-').or_else(|| text.split_once(':'));
+    let (minimum, most) = halves.ok_or("it must be a range like 1k-4k")?;
+    // fio ignores what follows a number.
+    let number = |text: &str| base.parse_bytes(text.split(['/', ':']).next().unwrap_or(text));
+    match (number(minimum), number(most)) {
         (Some(min_bytes), Some(max_bytes)) if 0 < min_bytes && min_bytes <= max_bytes => {
             Ok(vec![SizeShare { min_bytes, max_bytes, step_bytes: min_bytes, share: 1.0 }])
         }
@@ -283,14 +286,15 @@ pub(in crate::fio) fn parse_rw(
         ("randwrite", false, true, true),
         ("randtrim", false, true, true),
         ("randrw", true, true, true),
+        ("trimwrite", true, true, false),
+        ("randtrimwrite", true, true, true),
     ];
     let Some((_, reads, writes, random)) = known.iter().find(|row| row.0 == word) else {
-        return Err(match word.contains("trim") {
-            true => "trims cannot be combined with reads or writes".to_owned(),
-            false => "it must be read, write, rw, trim, randread, randwrite, randrw or \
-                      randtrim"
+        return Err(
+            "it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, \
+                    randtrim or randtrimwrite"
                 .to_owned(),
-        });
+        );
     };
     let (gap_bytes, run_length) = match (gap, random) {
         ("", _) => (0, 1),
@@ -302,6 +306,7 @@ pub(in crate::fio) fn parse_rw(
         reads: *reads,
         writes: *writes,
         trims,
+        trims_first: word.ends_with("trimwrite"),
         random: *random,
         gap_bytes,
         run_length,

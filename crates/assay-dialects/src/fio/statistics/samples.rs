@@ -53,7 +53,11 @@ pub(super) fn series(
     let (mut bandwidth, mut rate) = (vec![], vec![]);
     for (index, outcome) in outcomes.iter().enumerate() {
         let parts = || row.parts.iter().filter(|part| part.phase == index);
-        let counted: Vec<_> = outcome.intervals.iter().filter(|it| !it.warmup).collect();
+        // What was measured before a measurement began again does not count.
+        let streams = parts().filter_map(|part| outcome.streams.get(part.stream));
+        let from_s = streams.filter_map(|it| it.restarted_s).fold(0.0, f64::max);
+        let counts = |it: &&IntervalTally| !it.warmup && it.start_s >= from_s;
+        let counted: Vec<_> = outcome.intervals.iter().filter(counts).collect();
         let elapsed_s: f64 = counted.iter().map(|it| it.length_s).sum();
         let wanted_s = FULL_SAMPLE_SHARE * worker.sample_s.min(elapsed_s);
         let (mut ios, mut bytes, mut length_s) = (0, 0, 0.0);

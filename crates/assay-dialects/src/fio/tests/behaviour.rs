@@ -287,8 +287,8 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nsize=1m\nlatency_target=10ms\n",
             expect![[r#"
-                job:3:1: `assay fio` does not support latency_target=10ms: latency does not steer the depth
-                `assay run storage-volume` finds the rate that a latency allows
+                job:1:1: job `a`: latency_target searches a depth, and its engine has one I/O in flight
+                use ioengine=io_uring or libaio with iodepth=
             "#]],
         ),
         (

@@ -1,15 +1,16 @@
 //! Tests of fio's three output formats for known outcomes.
 
 use assay_model::storage_outcome::{
-    BatchCounts, EndReason, IntervalTally, IoFailure, IoOperation, IoTally, JournalEntry,
-    StorageOutcome, StreamCount, StreamDetails, StreamTally,
+    BatchCounts, EndReason, ErrorCause, FatalError, IntervalTally, IoFailure, IoOperation,
+    IoTally, JournalEntry, StorageOutcome, StreamCount, StreamDetails, StreamErrors,
+    StreamTally,
 };
 use hdrhistogram::Histogram;
 use serde_json::Value;
 
 use super::super::command_line::FioFormat;
 use super::super::outcome::FioOutcome;
-use super::super::statistics::{DiskUse, FioProcessUsage, FioRunInfo};
+use super::super::statistics::{DiskUse, EntryResult, FioProcessUsage, FioRunInfo};
 use super::super::steady::FioSteadyWindow;
 use super::super::{json, log, report, terse, text};
 use super::*;
@@ -280,34 +281,87 @@ fn figures_are_consistent() {
     assert_eq!(document["disk_util"][0]["util"], 25.0);
 }
 
-#[test]
-fn reports_error_number_of_failed_io() {
-    let request = request("job", &[("job", JOB)]).unwrap();
-    let plan = compile_request(&request).unwrap();
-    let mut outcome = outcome(2);
-    outcome.error_count = 3;
-    outcome.errors.push(IoFailure {
+fn failure(stream: usize, reason: &str) -> IoFailure {
+    IoFailure {
+        stream,
         target: 0,
         operation: IoOperation::Read,
         offset: 0,
         bytes: 8192,
-        reason: "No space left on device (os error 28)".to_owned(),
-    });
-    let found = FioOutcome::new(&request, &plan, &[outcome], circumstances());
+        reason: reason.to_owned(),
+    }
+}
+
+fn fatal(number: i32, cause: ErrorCause) -> StreamErrors {
+    let operation = IoOperation::Read;
+    StreamErrors {
+        fatal: Some(FatalError { number, operation, cause }),
+        ..StreamErrors::default()
+    }
+}
+
+/// Returns the outcome of two jobs of which the second failed.
+fn failed_outcome(file: &str, errors: StreamErrors) -> FioOutcome {
+    let request = request("job", &[("job", file)]).unwrap();
+    let plan = compile_request(&request).unwrap();
+    let mut outcome = outcome(2);
+    outcome.error_count = 3;
+    outcome.errors.push(failure(1, "No space left on device (os error 28)"));
+    outcome.streams[1].errors = errors;
+    FioOutcome::new(&request, &plan, &[outcome], circumstances())
+}
+
+#[test]
+fn reports_error_number_of_failed_io() {
+    let found = failed_outcome(JOB, fatal(28, ErrorCause::Transfer));
     assert_eq!(found.entries[0].error.0, 28);
     let shown = text::render_end(&found.entries, &found.info);
     assert!(shown.contains("err=28 (No space left"), "{shown}");
     assert!(!shown.contains("errors    :"), "{shown}");
-    let mut counted = found;
-    counted.entries[0].job.counts_errors = true;
+    let job = format!("{JOB}continue_on_error=io\n");
+    let tolerated = StreamErrors { tolerated: 3, first_tolerated: 5, fatal: None };
+    let counted = failed_outcome(&job, tolerated);
     let shown = text::render_end(&counted.entries, &counted.info);
-    assert!(shown.contains("errors    : total=3, first_error=28/<No space left"), "{shown}");
+    assert!(
+        shown.contains("errors    : total=3, first_error=5/<Input/output error>"),
+        "{shown}"
+    );
     let written = json::document(&counted, false);
     let document: Value = serde_json::from_str(&written).unwrap();
-    assert_eq!(
-        (&document["jobs"][0]["total_err"], &document["jobs"][0]["first_error"]),
-        (&3.into(), &28.into())
-    );
+    let job = &document["jobs"][0];
+    assert_eq!((&job["total_err"], &job["first_error"]), (&3.into(), &5.into()));
+    assert_eq!(job["error"], 5);
+}
+
+/// Numbers of fio 3.33: the error, the first counted one, and their number.
+#[test]
+fn errors_belong_to_their_jobs() {
+    const JOBS: &str = "[global]\nfilename=/there/x\nsize=1m\nrw=read\n[a]\n[b]\n";
+    for (options, errors, expected) in [
+        ("", fatal(5, ErrorCause::Transfer), (5, 0, 0)),
+        (
+            "continue_on_error=verify\nverify_fatal=1\n",
+            fatal(84, ErrorCause::Contents),
+            (84, 84, 1),
+        ),
+        ("continue_on_error=io\n", fatal(84, ErrorCause::Contents), (84, 1, 1)),
+        ("continue_on_error=io\n", fatal(110, ErrorCause::Latency), (110, 1, 1)),
+        ("continue_on_error=io\n", fatal(5, ErrorCause::Rate), (5, 0, 0)),
+        ("continue_on_error=io\n", fatal(28, ErrorCause::Transfer), (28, 28, 1)),
+        (
+            "continue_on_error=io\nioengine=libaio\n",
+            fatal(28, ErrorCause::Transfer),
+            (28, 0, 0),
+        ),
+    ] {
+        let found =
+            failed_outcome(&JOBS.replace("rw=read\n", &format!("rw=read\n{options}")), errors);
+        let numbers = |entry: &EntryResult| (entry.error.0, entry.first_error, entry.errors);
+        assert_eq!(
+            found.entries.iter().map(numbers).collect::<Vec<_>>(),
+            [(0, 0, 0), expected]
+        );
+    }
 }
 
 #[test]

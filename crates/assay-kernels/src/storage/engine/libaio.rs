@@ -91,9 +91,9 @@ impl StorageEngine for Libaio {
             IoAction::Write => (WRITE, files.write),
             IoAction::Sync => (FSYNC, files.write),
             IoAction::SyncData => (FDSYNC, files.write),
-            // Workloads with trims are rejected for this engine; the kernel's refusal would reveal
-            // one.
-            IoAction::Trim => (NOOP, files.write),
+            // Workloads with trims or syncs of a range are rejected for this engine; the kernel's
+            // refusal would reveal one.
+            IoAction::Trim | IoAction::SyncRange(_) => (NOOP, files.write),
         };
         let transfers = matches!(request.action, IoAction::Read | IoAction::Write);
         let block = &mut self.blocks[request.slot as usize];

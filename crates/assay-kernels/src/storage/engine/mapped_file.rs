@@ -58,7 +58,9 @@ impl MappedFile {
             IoAction::Write => unsafe {
                 std::ptr::copy_nonoverlapping(request.memory, place, bytes);
             },
-            IoAction::Sync | IoAction::SyncData | IoAction::Trim => return None,
+            IoAction::Sync | IoAction::SyncData | IoAction::SyncRange(_) | IoAction::Trim => {
+                return None;
+            }
         }
         // The result is at most the length of the request, which is below 2³¹.
         Some(bytes as i32)

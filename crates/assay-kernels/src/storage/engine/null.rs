@@ -27,10 +27,9 @@ impl StorageEngine for Null {
 
     #[inline]
     fn queue(&mut self, request: IoRequest) {
-        let bytes = if matches!(request.action, IoAction::Sync | IoAction::SyncData) {
-            0
-        } else {
-            request.bytes
+        let bytes = match request.action {
+            IoAction::Sync | IoAction::SyncData | IoAction::SyncRange(_) => 0,
+            IoAction::Read | IoAction::Write | IoAction::Trim => request.bytes,
         };
         // Validation limits lengths to 1 GiB.
         self.queued.push(IoCompletion { slot: request.slot, result: bytes as i32 });

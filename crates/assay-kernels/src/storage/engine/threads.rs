@@ -21,6 +21,8 @@ pub(crate) struct Threads {
     /// Mappings of the files; empty if I/O makes calls.
     mappings: Vec<Option<Arc<MappedFile>>>,
     queued: Vec<IoRequest>,
+    /// Part of each file that was written since its last sync: start and end.
+    written: Vec<Option<(u64, u64)>>,
 }
 
 impl StorageEngine for Threads {
@@ -28,7 +30,12 @@ impl StorageEngine for Threads {
 
     fn set_up(setup: EngineSetup<'_>) -> io::Result<Self> {
         let queued = Vec::with_capacity(setup.slots as usize);
-        Ok(Self { files: setup.files.to_vec(), mappings: setup.mappings.to_vec(), queued })
+        Ok(Self {
+            files: setup.files.to_vec(),
+            mappings: setup.mappings.to_vec(),
+            queued,
+            written: vec![None; setup.files.len()],
+        })
     }
 
     fn granted_features(&self) -> String {
@@ -50,19 +57,39 @@ impl StorageEngine for Threads {
             std::thread::sleep(Duration::from_nanos(ns));
         }
         for request in self.queued.drain(..) {
-            let mapping = self.mappings.get(request.file as usize).and_then(Option::as_ref);
+            let file = request.file as usize;
+            let mapping = self.mappings.get(file).and_then(Option::as_ref);
+            let written = &mut self.written[file];
             let result = mapping
                 .and_then(|mapping| mapping.copy(&request))
-                .unwrap_or_else(|| make_call(self.files[request.file as usize], &request));
+                .unwrap_or_else(|| make_call(self.files[file], &request, *written));
+            note_written(written, &request, result);
             done.push(IoCompletion { slot: request.slot, result });
         }
         Ok(0)
     }
 }
 
+/// Widens the written part by a write; a sync empties it.
+fn note_written(written: &mut Option<(u64, u64)>, request: &IoRequest, result: i32) {
+    match request.action {
+        IoAction::Write if result >= 0 => {
+            let (start, end) = (request.offset, request.offset + u64::from(request.bytes));
+            let (from, to) = written.unwrap_or((start, end));
+            *written = Some((from.min(start), to.max(end)));
+        }
+        IoAction::Sync | IoAction::SyncData | IoAction::SyncRange(_) => *written = None,
+        IoAction::Read | IoAction::Write | IoAction::Trim => {}
+    }
+}
+
 /// Makes the call, and repeats it if a signal interrupts it. Returns the bytes, or the negative
 /// error.
-fn make_call(files: TargetDescriptors, request: &IoRequest) -> i32 {
+fn make_call(
+    files: TargetDescriptors,
+    request: &IoRequest,
+    written: Option<(u64, u64)>,
+) -> i32 {
     let part = libc::iovec { iov_base: request.memory.cast(), iov_len: request.bytes as usize };
     // Offsets are below 2⁶³: files cannot be longer.
     let offset = request.offset as libc::off_t;
@@ -77,6 +104,12 @@ fn make_call(files: TargetDescriptors, request: &IoRequest) -> i32 {
             IoAction::Sync => unsafe { libc::fsync(files.write) as isize },
             // SAFETY: as above.
             IoAction::SyncData => unsafe { libc::fdatasync(files.write) as isize },
+            IoAction::SyncRange(flags) => {
+                let Some((from, to)) = written else { return 0 };
+                let (from, bytes) = (from as libc::off64_t, (to - from) as libc::off64_t);
+                // SAFETY: as above.
+                unsafe { libc::sync_file_range(files.write, from, bytes, flags) as isize }
+            }
             IoAction::Trim => return trim::trim(files.write, request.offset, request.bytes),
         };
         if result >= 0 {

@@ -135,8 +135,8 @@ impl<const POLLED: bool> StorageEngine for UringEngine<POLLED> {
             (IoAction::SyncData, _) => {
                 opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build()
             }
-            // Workloads with trims are rejected for this engine; a short result would reveal one.
-            (IoAction::Trim, _) => opcode::Nop::new().build(),
+            // Workloads with trims or syncs of a range are rejected for this engine.
+            (IoAction::Trim | IoAction::SyncRange(_), _) => opcode::Nop::new().build(),
         };
         let flags = if self.fixed_files { Flags::FIXED_FILE } else { Flags::empty() };
         let entry = entry.flags(flags).user_data(u64::from(request.slot));

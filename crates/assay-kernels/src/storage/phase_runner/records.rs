@@ -3,12 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::storage_outcome::{IoOperation, IoTally, StreamDetails, StreamTally};
+use assay_model::storage_outcome::{
+    ErrorCause, FatalError, IoFailure, IoOperation, IoTally, StreamDetails, StreamTally,
+};
+
+use crate::clock;
 
 use super::super::phase::PhaseState;
 use super::super::tally;
 use super::super::timeline::Timeline;
 use super::WorkerOutcome;
+
+/// Failed `fsync` at the end, with its error number.
+pub(super) type SyncFailure = (IoFailure, i32);
 
 /// Builds the records of the streams from the results of their workers.
 pub(super) fn stream_records(
@@ -23,8 +30,17 @@ pub(super) fn stream_records(
         let syncs_at_end = |target: &usize| phase.workload.targets[*target].sync_at_end;
         let is_late = streams[end.stream].targets.iter().any(syncs_at_end);
         let last_ns = if is_late { end_ns } else { end.last_ns.min(end_ns) };
-        let first_ns = end.first_ns.max(timeline.warm_end_ns);
+        let mut first_ns = end.first_ns.max(timeline.warm_end_ns);
+        if let Some(search) = end.search {
+            record.found_depth = Some(search.depth);
+            if let Some(restarted_ns) = search.restarted_ns {
+                first_ns = first_ns.max(restarted_ns);
+                let after_s = clock::seconds_between(timeline.start_ns, restarted_ns);
+                record.restarted_s = Some(after_s);
+            }
+        }
         record.ended_early |= end.ended_early;
+        record.errors.merge(&end.errors);
         record.active_s = record.active_s.max(last_ns.saturating_sub(first_ns) as f64 * 1e-9);
         if let Some(part) = end.syncs.take().filter(|part| part.count > 0) {
             tally::add(record.syncs.get_or_insert_with(tally::new_total), &part);
@@ -46,6 +62,19 @@ pub(super) fn stream_records(
         record.journal.sort_by_key(|entry| entry.at_ns);
     }
     records
+}
+
+/// Adds failures of `fsync` at the end to the errors of their streams.
+pub(super) fn note_sync_failures(records: &mut [StreamDetails], failures: &[SyncFailure]) {
+    for (failure, number) in failures {
+        if let Some(record) = records.get_mut(failure.stream) {
+            record.errors.note_fatal(FatalError {
+                number: *number,
+                operation: failure.operation,
+                cause: ErrorCause::Transfer,
+            });
+        }
+    }
 }
 
 /// Adds up the workers' totals, by stream, target and operation.

@@ -9,6 +9,7 @@ use assay_model::workload::storage::IoBatches;
 
 use crate::clock;
 
+use super::super::depth_control::DepthStep;
 use super::super::engine::{StorageEngine, Wait};
 use super::super::lane::NextIo;
 use super::{BUSY_RETRY_NS, StorageWorker};
@@ -37,6 +38,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let mut uncounted = 0;
         while *now_ns < self.end_ns() {
             self.queue_follow_ups();
+            self.control_depth(now_ns)?;
             let result = self.begin_next(*now_ns);
             uncounted += self.batch.len() - self.still_queued;
             *now_ns = self.start_clocks().unwrap_or(*now_ns);
@@ -50,7 +52,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                     continue;
                 }
             }
-            let is_full = !self.scheduler.has_free_slot();
+            let is_full = !self.scheduler.has_free_slot() || self.has_enough_in_flight();
             let polls = batches.collect_least == 0 && batches.collect_most == 0;
             match result {
                 BeginResult::Done => break,
@@ -69,8 +71,40 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         self.collect_all(now_ns)
     }
 
+    /// Whether as many I/O are in flight as a search for a depth allows.
+    fn has_enough_in_flight(&self) -> bool {
+        let control = self.depth_control.as_ref();
+        control.is_some_and(|control| self.in_flight >= control.depth() as usize)
+    }
+
+    /// Carries out the next step of a search for a depth.
+    fn control_depth(&mut self, now_ns: &mut u64) -> io::Result<()> {
+        let Some(control) = &mut self.depth_control else { return Ok(()) };
+        let Some(step) = control.next_step(*now_ns) else { return Ok(()) };
+        match step {
+            DepthStep::Raised => {}
+            DepthStep::Lowered => self.collect_all(now_ns)?,
+            DepthStep::Found => {
+                self.collect_all(now_ns)?;
+                self.recorder.restart(*now_ns);
+            }
+            DepthStep::Done => self.end_early(*now_ns),
+            DepthStep::Missed => self.miss_latency(*now_ns),
+        }
+        if let (Some(control), Some(search)) =
+            (&mut self.depth_control, &mut self.recorder.search)
+        {
+            control.begin_window(*now_ns);
+            search.depth = control.depth();
+        }
+        Ok(())
+    }
+
     /// Plans the next I/O and adds it to the batch.
     fn begin_next(&mut self, now_ns: u64) -> BeginResult {
+        if self.has_enough_in_flight() {
+            return BeginResult::NoSlot;
+        }
         let counts = self.recorder.is_counting(now_ns);
         let Some((slot, intended_ns)) = self.scheduler.take(now_ns, &mut self.lanes) else {
             return BeginResult::NoSlot;

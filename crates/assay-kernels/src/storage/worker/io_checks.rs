@@ -2,19 +2,24 @@
 
 use std::io;
 
-use assay_model::storage_outcome::{IoFailure, IoOperation, JournalEntry};
-use assay_model::workload::storage::WriteContent;
+use assay_model::storage_outcome::{
+    ErrorCause, FatalError, IoFailure, IoOperation, JournalEntry,
+};
+use assay_model::workload::storage::{StreamBehavior, WriteContent};
 
 use super::super::content;
 use super::super::engine::StorageEngine;
 use super::{IoSlot, SlotStage, StorageWorker};
 
-/// Kind of an error, as an index into those that are tolerated.
-#[derive(Debug, Clone, Copy)]
-enum ErrorKind {
-    Read,
-    Write,
-    Contents,
+impl SlotStage {
+    /// Returns the stage of a stream whose I/O is a trim.
+    pub(super) fn trimmed(conduct: &StreamBehavior) -> Option<Self> {
+        match (conduct.trims, conduct.trims_first) {
+            (true, _) => Some(Self::Write),
+            (false, true) => Some(Self::Read),
+            (false, false) => None,
+        }
+    }
 }
 
 impl<E: StorageEngine> StorageWorker<'_, E> {
@@ -40,44 +45,90 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             operation,
         };
         self.recorder.record_journal(now_ns, entry);
+        if let Some(control) = &mut self.depth_control {
+            control.note_io(service_ns);
+        }
         let is_slow = service_ns > self.max_latency_ns;
         let too_slow = is_slow.then(|| {
-            format!(
-                "it took {} µs, more than the maximum of {} µs (os error {})",
+            let reason = format!(
+                "it took {} µs, more than the maximum of {} µs",
                 service_ns / 1000,
-                self.max_latency_ns / 1000,
-                libc::ETIMEDOUT
-            )
+                self.max_latency_ns / 1000
+            );
+            (ErrorCause::Latency, libc::ETIMEDOUT, reason)
         });
         let floor = self.rate_floor.as_deref_mut();
         let below = floor.and_then(|it| it.note_io(operation, u64::from(bytes), now_ns));
-        let below = below.map(|text| format!("{text} (os error {})", libc::EIO));
-        if let Some(reason) = too_slow.or(below) {
+        let below = below.map(|reason| (ErrorCause::Rate, libc::EIO, reason));
+        if let Some((cause, number, reason)) = too_slow.or(below) {
             self.recorder.record_failure(IoFailure {
+                stream: self.stream,
                 target: state.target as usize,
                 operation,
                 offset,
                 bytes: u64::from(bytes),
-                reason,
+                reason: format!("{reason} (os error {number})"),
             });
-            self.end_early(now_ns);
+            if !self.tolerates(FatalError { number, operation, cause }) {
+                self.end_early(now_ns);
+            }
         }
+    }
+
+    /// Ends the stream, whose latency is too long at any depth.
+    pub(super) fn miss_latency(&mut self, now_ns: u64) {
+        let (target, operation) = (self.lanes[0].target, IoOperation::Read);
+        let number = libc::ETIMEDOUT;
+        self.recorder.record_failure(IoFailure {
+            stream: self.stream,
+            target,
+            operation,
+            offset: 0,
+            bytes: 0,
+            reason: format!("its latency exceeds the target at depth 1 (os error {number})"),
+        });
+        self.tolerates(FatalError { number, operation, cause: ErrorCause::Latency });
+        self.end_early(now_ns);
     }
 
     /// Ends the stream, because of a limit or an error. At the time of the detection, the loop
     /// begins nothing more.
-    const fn end_early(&mut self, now_ns: u64) {
+    pub(super) const fn end_early(&mut self, now_ns: u64) {
         self.end_ns = now_ns;
         self.recorder.ended_early = true;
     }
 
-    /// Ends the stream if this error does.
+    /// Counts an error. Returns whether the stream goes on after it, if errors end it.
     #[cold]
-    fn note_error(&mut self, kind: ErrorKind, number: i32) {
-        let Some(tolerated) = self.tolerated_errors else { return };
-        if !tolerated[kind as usize].contains(&number) {
+    fn tolerates(&mut self, error: FatalError) -> bool {
+        let Some([reads, writes, contents]) = self.tolerated_errors else { return false };
+        let tolerated: &[i32] = match (error.cause, error.operation) {
+            (ErrorCause::Contents, _) => contents,
+            (ErrorCause::Rate, _) => &[],
+            (ErrorCause::Transfer | ErrorCause::Latency, IoOperation::Read) => reads,
+            (ErrorCause::Transfer | ErrorCause::Latency, IoOperation::Write) => writes,
+        };
+        let is_tolerated = tolerated.contains(&error.number);
+        match is_tolerated {
+            true => self.recorder.errors.note_tolerated(error.number),
+            false => self.recorder.errors.note_fatal(error),
+        }
+        is_tolerated
+    }
+
+    /// Ends the stream if this error does. Returns whether it is tolerated.
+    fn note_error(&mut self, error: FatalError) -> bool {
+        let is_tolerated = self.tolerates(error);
+        if !is_tolerated && self.tolerated_errors.is_some() {
             self.end_early(self.detected_ns);
         }
+        is_tolerated
+    }
+
+    /// Notes that the data of a read was wrong.
+    fn note_damage(&mut self) {
+        let (operation, cause) = (IoOperation::Read, ErrorCause::Contents);
+        self.note_error(FatalError { number: libc::EILSEQ, operation, cause });
     }
 
     /// Compares the data read with the pattern of the writes.
@@ -95,13 +146,14 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         if let Some(at) = content::find_deviation(memory, &content.pattern) {
             let reason = format!("wrong data: byte {at} differs from the pattern");
             self.recorder.record_failure(IoFailure {
+                stream: self.stream,
                 target: state.target as usize,
                 operation: IoOperation::Read,
                 offset: state.offset,
                 bytes: u64::from(state.bytes),
                 reason,
             });
-            self.note_error(ErrorKind::Contents, libc::EILSEQ);
+            self.note_damage();
         }
     }
 
@@ -121,6 +173,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                 content::check_sector(sector, offset, generations.expected(offset))
             {
                 self.recorder.record_failure(IoFailure {
+                    stream: self.stream,
                     target,
                     operation: IoOperation::Read,
                     offset,
@@ -131,7 +184,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             }
         }
         if is_damaged {
-            self.note_error(ErrorKind::Contents, libc::EILSEQ);
+            self.note_damage();
         }
     }
 
@@ -140,6 +193,27 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let conduct = &self.phase.workload.streams[self.stream].conduct;
         let has_no_room = result >= 0 || matches!(-result, libc::ENOSPC | libc::EDQUOT);
         conduct.ends_when_full && state.stage == SlotStage::Write && has_no_room
+    }
+
+    /// Queues what a short write left, in a stream that its first error ends: only that write fails
+    /// with the number of the error (`ENOSPC`).
+    fn continue_short_write(&mut self, slot: u32, result: i32) -> bool {
+        let state = self.slots[slot as usize];
+        let is_verified = self.phase.targets[state.target as usize].generations.is_some();
+        let is_short_write = state.stage == SlotStage::Write && result > 0;
+        let keeps_data = is_verified || self.content.is_some();
+        let is_write = self.trimmed.is_none() && is_short_write;
+        if self.tolerated_errors.is_none() || keeps_data || !is_write {
+            return false;
+        }
+        let written = result as usize;
+        let memory = self.buffers.writable(slot, state.bytes as usize);
+        memory.copy_within(written.., 0);
+        let state = &mut self.slots[slot as usize];
+        state.offset += written as u64;
+        state.bytes -= written as u32;
+        self.follow_ups.push(slot);
+        true
     }
 
     /// Handles an I/O that failed, was short, or must be retried.
@@ -151,6 +225,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let target = state.target as usize;
         let failed_target = &self.phase.targets[target];
         let is_write = matches!(state.stage, SlotStage::Write | SlotStage::Sync);
+        let operation = if is_write { IoOperation::Write } else { IoOperation::Read };
         let is_sync = state.stage == SlotStage::Sync;
         let failed = if is_sync { state.sync_target as usize } else { target };
         let reason = match (result, state.stage) {
@@ -162,18 +237,23 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         };
         if self.is_full(state, result) {
             self.end_early(self.detected_ns);
+        } else if self.continue_short_write(slot, result) {
+            return;
         } else {
             self.recorder.record_failure(IoFailure {
+                stream: self.stream,
                 target: failed,
-                operation: if is_write { IoOperation::Write } else { IoOperation::Read },
+                operation,
                 offset: state.offset,
                 bytes: u64::from(state.bytes),
                 reason,
             });
-            self.phase.targets[failed].note_failure();
-            let kind = if is_write { ErrorKind::Write } else { ErrorKind::Read };
             // A short transfer has no number.
-            self.note_error(kind, if result < 0 { -result } else { libc::EIO });
+            let number = if result < 0 { -result } else { libc::EIO };
+            let cause = ErrorCause::Transfer;
+            if !self.note_error(FatalError { number, operation, cause }) {
+                self.phase.targets[failed].note_failure();
+            }
         }
         if let Some(generations) = &failed_target.generations
             && (state.stage != SlotStage::Sync || state.after_sync.is_some())

@@ -4,8 +4,8 @@ use super::*;
 use crate::engine_reason::EngineReason;
 use crate::event::{RunEvent, SeriesOpened};
 use crate::run::{CaseRecord, record_for_tests};
-use crate::storage_outcome::IoFailure;
 use crate::storage_outcome::JournalEntry;
+use crate::storage_outcome::{IoFailure, StreamErrors};
 
 fn tally(values_ns: &[u64], bytes: u64, is_open_loop: bool) -> IoTally {
     let mut tally = IoTally::empty();
@@ -71,6 +71,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
         engine: "io_uring (single issuer)".to_owned(),
         engine_reason: EngineReason::Refused { io_uring: "no".to_owned(), libaio: None },
         errors: vec![IoFailure {
+            stream: 0,
             target: 1,
             operation: IoOperation::Write,
             offset: 4096,
@@ -84,6 +85,9 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
             StreamDetails {
                 active_s: 1.5,
                 ended_early: false,
+                errors: StreamErrors::default(),
+                restarted_s: None,
+                found_depth: None,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],
                 completions: [None, Some(tally(&[90, 180], 0, false))],

@@ -1,4 +1,5 @@
-//! Sizes of the batches in which a stream submits and collects its I/O, and its minimum rate.
+//! Sizes of the batches in which a stream submits and collects its I/O, its minimum rate, and the
+//! latency that it keeps.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,4 +26,18 @@ pub struct MinimumRates {
     pub ios_per_s: [Option<u64>; 2],
     /// Milliseconds that a rate is measured over.
     pub cycle_ms: u64,
+}
+
+/// Latency that a stream keeps: it searches the largest depth that allows it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LatencyGoal {
+    /// Maximum latency in nanoseconds.
+    pub most_ns: u64,
+    /// Nanoseconds over which it is judged.
+    pub window_ns: u64,
+    /// Percent of the I/O that are to keep it.
+    pub percent: f64,
+    /// Whether the search never ends; otherwise the stream ends after a window at the depth that was
+    /// found.
+    pub keeps_adjusting: bool,
 }

@@ -15,6 +15,8 @@ pub struct JobOrder {
     pub reads: bool,
     /// Whether it writes or trims.
     pub writes: bool,
+    /// Whether each write follows a trim, which counts as a read; `reads` is not set then.
+    pub trims_first: bool,
     /// Whether offsets are random.
     pub is_random: bool,
     /// Percent of random I/O of a random job: of reads, and of writes.
@@ -92,6 +94,36 @@ pub struct JobOrder {
     pub verify_backlog: Option<u64>,
     /// Reads of a backlog at once; `None` = all of it.
     pub verify_batch: Option<u64>,
+}
+
+/// Factor of fio's seeds: the golden ratio in 32 bits, made prime.
+const SEED_FACTOR: u64 = 0x9e37_0001;
+/// Seed of offsets that repeat.
+const REPEATED_SEED: u64 = 0xb189_9bed;
+/// Number of fio's generators.
+const GENERATORS: usize = 21;
+
+impl JobOrder {
+    /// Number of the generator of offsets among the [`seeds`](Self::seeds).
+    pub const OFFSETS: usize = 6;
+
+    /// Returns the seeds of fio's generators, in their order.
+    #[must_use]
+    pub fn seeds(&self) -> [u64; GENERATORS] {
+        let mut seeds = [0_u64; GENERATORS];
+        let mut factor = (0..4).fold(self.seed, |seed, _| seed.wrapping_mul(SEED_FACTOR));
+        for (nth, seed) in (0..).zip(&mut seeds) {
+            *seed = factor.wrapping_mul(self.number).wrapping_add(nth);
+            factor = factor.wrapping_mul(SEED_FACTOR);
+            if self.repeats_all {
+                *seed = REPEATED_SEED.wrapping_mul(self.number).wrapping_add(nth);
+            }
+        }
+        if self.repeats_draws {
+            seeds[Self::OFFSETS] = REPEATED_SEED.wrapping_mul(self.number);
+        }
+        seeds
+    }
 }
 
 /// Used part of a file.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{IoBatches, JobOrder, MinimumRates, SizeShare};
+use super::{IoBatches, JobOrder, LatencyGoal, MinimumRates, ReplayedIo, SizeShare};
 
 /// Optional behaviour of a stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct StreamBehavior {
     pub write_sizes: Vec<SizeShare>,
     /// Whether it discards blocks (trim) instead of writing them.
     pub trims: bool,
+    /// Whether each write follows a trim of the same bytes, which counts as its read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trims_first: bool,
     /// Non-uniform distribution of random offsets.
     pub skew: Option<Skew>,
     /// Pauses of each thread, in a closed loop.
@@ -74,9 +77,15 @@ pub struct StreamBehavior {
     /// Whether `sync_every` calls `fdatasync`, which writes only the metadata required for reading.
     #[serde(default)]
     pub syncs_data_only: bool,
+    /// Flags of `sync_file_range(2)`, which `sync_every` then calls for what was written since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_range_flags: Option<u32>,
     /// Order of all I/O instead of the stream's pattern, mix and limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Box<JobOrder>>,
+    /// Recorded I/O to repeat instead of the stream's pattern, mix and sizes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replay: Vec<ReplayedIo>,
     /// Batches in a closed loop without pauses; `None` = those that suit the engine. With it, calls
     /// are counted by size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,6 +93,9 @@ pub struct StreamBehavior {
     /// Minimum rates; below one of them, the stream ends with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_rates: Option<Box<MinimumRates>>,
+    /// Latency to keep by the depth, with given batches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_goal: Option<Box<LatencyGoal>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
