@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use assay_model::workload::storage::JobOrder;
+
 use super::command_line::FioRequest;
 use super::compile::FioPlan;
 use super::jobfile::FioSetting;
@@ -76,7 +78,11 @@ pub fn lines(request: &FioRequest, plan: &FioPlan, process: u32) -> String {
             let workload = &plan.plan.phases[clone.part.phase].workload;
             let order = workload.streams[clone.part.stream].conduct.order.as_ref();
             let Some(order) = order else { continue };
-            let seeds = order.seeds();
+            // As derived from `randseed`: later versions of fio have no others. With `randrepeat`,
+            // offsets have a seed of their own.
+            let derived =
+                JobOrder { repeats_all: false, repeats_draws: false, ..(**order).clone() };
+            let seeds = derived.seeds();
             add(RANDOM, &format!("FIO_RAND_NR_OFFS={}", seeds.len()));
             for (index, seed) in seeds.iter().enumerate() {
                 add(RANDOM, &format!("rand_seeds[{index}]={seed}"));

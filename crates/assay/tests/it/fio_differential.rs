@@ -549,7 +549,7 @@ fn pairs_of_trims_and_writes_are_those_of_fio() {
     for rw in ["trimwrite", "randtrimwrite"] {
         for options in [
             "ioengine=null\n",
-            "ioengine=null\nbsrange=512-4k\nnorandommap=1\n",
+            "ioengine=null\nbsrange=512/25:4k:25\nnorandommap=1\n",
             "ioengine=null\nbs=8k,8k,8k\nloops=2\n",
             "ioengine=null\nnumber_ios=9\n",
             "ioengine=null\nbssplit=4k/50:8k/50\nio_size=96k\n",

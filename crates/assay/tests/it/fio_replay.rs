@@ -62,7 +62,7 @@ fn recorded_io_is_repeated_as_by_fio() {
         (TIMED, "", 600.0),
         (TIMED, "replay_no_stall=1\n", 0.0),
         (TIMED, "replay_time_scale=50\n", 1200.0),
-        (TIMED, "ioengine=libaio\niodepth=4\nreplay_time_scale=300\n", 200.0),
+        (TIMED, "ioengine=libaio\nreplay_time_scale=300\n", 200.0),
         (TIMED, "ioengine=null\nreplay_no_stall=1\n", 0.0),
     ] {
         let job = format!("[a]\nread_iolog=trace\nwrite_lat_log=L\nlog_offset=1\n{options}");

@@ -73,8 +73,11 @@ pub(in crate::fio) fn parse_size_range(
     text: &str,
     base: NumberBase,
 ) -> Result<Vec<SizeShare>, String> {
-    let (minimum, most) = text.split_once('-').ok_or("it must be a range like 1k-4k")?;
-    match (base.parse_bytes(minimum), base.parse_bytes(most)) {
+    let halves = text.split_once('-').or_else(|| text.split_once(':'));
+    let (minimum, most) = halves.ok_or("it must be a range like 1k-4k")?;
+    // fio ignores what follows a number.
+    let number = |text: &str| base.parse_bytes(text.split(['/', ':']).next().unwrap_or(text));
+    match (number(minimum), number(most)) {
         (Some(min_bytes), Some(max_bytes)) if 0 < min_bytes && min_bytes <= max_bytes => {
             Ok(vec![SizeShare { min_bytes, max_bytes, step_bytes: min_bytes, share: 1.0 }])
         }
