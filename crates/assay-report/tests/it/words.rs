@@ -277,7 +277,7 @@ fn every_doubt_has_a_text() {
         explanations.insert(doubt.id().to_owned(), words);
     }
     // A new doubt of the model must be added above.
-    assert_eq!(explanations.len(), 69);
+    assert_eq!(explanations.len(), 70);
 }
 
 #[test]

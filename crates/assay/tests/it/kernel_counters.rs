@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::network::link::{FAR, Link, run};
+use crate::network::link::{FAR, Link};
 use crate::network::{ServerProcess, free_port};
 use crate::program::World;
 use crate::storage::LoopDevice;
@@ -271,76 +271,6 @@ fn other_traffic_of_the_network_device_is_named() {
         }
     }
     for serving in [&mut serving, &mut second] {
-        drop(serving.kill());
-        drop(serving.wait());
-    }
-}
-
-/// Adds filters that every packet passes in the softirq of its CPU.
-fn add_slow_filters(link: &Link) -> bool {
-    let far = &link.far;
-    let filter = |n: i32| {
-        format!(
-            "filter add dev veth0 ingress pref {n} protocol ip u32 match ip sport {n} 0xffff\n"
-        )
-    };
-    let batch = std::env::temp_dir().join(format!("{far}.tc"));
-    std::fs::write(&batch, (1..=1500).map(filter).collect::<String>()).unwrap();
-    let is_added = run(&format!("tc -n {far} qdisc add dev veth0 ingress"))
-        && run(&format!("tc -n {far} -b {}", batch.display()));
-    drop(std::fs::remove_file(batch));
-    is_added
-}
-
-/// Steers all packets of the far end to the softirq of CPU 1.
-fn steer_packets(link: &Link) -> bool {
-    let steer = "for it in /sys/class/net/veth0/queues/rx-*/rps_cpus; do echo 2 >$it; done";
-    let status =
-        Command::new("ip").args(["netns", "exec", &link.far, "sh", "-c", steer]).status();
-    status.is_ok_and(|it| it.success())
-}
-
-/// Returns the command on CPU 0, so that CPU 1 has softirqs only.
-fn on_first_cpu(inner: &Command) -> Command {
-    let mut pinned = Command::new("taskset");
-    pinned.args(["-c", "0"]).arg(inner.get_program()).args(inner.get_args());
-    pinned.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    pinned
-}
-
-#[test]
-fn cpu_without_time_beside_its_softirqs_is_named() {
-    let test = "cpu_without_time_beside_its_softirqs_is_named";
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        eprintln!("SKIPPED {test}: it takes two CPUs");
-        return;
-    }
-    for is_slow in [false, true] {
-        let Some(link) = Link::unlimited("softirq") else { return };
-        for name in [&link.near, &link.far] {
-            let command =
-                format!("ip netns exec {name} ethtool -K veth0 tso off gso off gro off");
-            assert!(run(&command), "{command}");
-        }
-        if !steer_packets(&link) || (is_slow && !add_slow_filters(&link)) {
-            eprintln!("SKIPPED {test}: packets cannot be steered to one CPU here");
-            return;
-        }
-        let world = World::new();
-        let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "30"];
-        let mut serving = on_first_cpu(&link.command_within(true, &world, &server))
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(500));
-        let expected = if is_slow { &["interrupt-bound"][..] } else { &[] };
-        for _ in 0..REPEATS {
-            let rate = if is_slow { &[][..] } else { &["--rate", "200Mbit/s"] };
-            let asked = [&["net", "throughput", FAR, "--for", "2s", "--json"], rate].concat();
-            let output = on_first_cpu(&link.command_within(false, &world, &asked)).output();
-            let document = json(&output.unwrap());
-            assert_eq!(named_doubts(&document), expected, "{document}");
-        }
         drop(serving.kill());
         drop(serving.wait());
     }
