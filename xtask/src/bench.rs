@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -211,14 +212,12 @@ fn report_suite(
         let mut compare = command::at_root(root, assay);
         compare.args(["compare", &peer, &own, "--margin", suite.margin]);
         compare.arg("--store").arg(store);
-        text += &match print_markdown(&mut compare, &COMPARISON_CODES) {
+        match print_markdown(&mut compare, &COMPARISON_CODES) {
             Err(_) if !is_complete => {
-                format!(
-                    "## {peer} and {own}\n\nNot compared: one of them could not be measured.\n\n"
-                )
+                writeln!(text, "## {peer} and {own}\n\nOne of them could not be measured.\n")?;
             }
-            printed => printed?,
-        };
+            printed => text += &printed?,
+        }
     }
     let mut report = command::at_root(root, assay);
     report.args(["report", "latest", "--store"]).arg(store);

@@ -59,38 +59,50 @@ fn check(host: &TestHost, expected: &Expect) {
 
 #[test]
 fn sources_include_memory_without_cpus() {
-    check(&TestHost::load("epyc-cxl"), &expect![[r#"
+    check(
+        &TestHost::load("epyc-cxl"),
+        &expect![[r#"
         numa:0/from-numa:0 512 MiB node 0 128 MiB
         numa:0/from-numa:1 1 GiB node 1 128 MiB
         numa:0/from-numa:2 512 MiB node 2 128 MiB
         numa:1/from-numa:0 1 GiB node 0 128 MiB
         numa:1/from-numa:1 512 MiB node 1 128 MiB
         numa:1/from-numa:2 512 MiB node 2 128 MiB
-    "#]]);
-    check(&TestHost::load("knl-flat"), &expect![[r#"
+    "#]],
+    );
+    check(
+        &TestHost::load("knl-flat"),
+        &expect![[r#"
         numa:0/from-numa:0 16 MiB node 0 4 MiB
         numa:0/from-numa:1 16 MiB node 1 4 MiB
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn two_sockets_are_compared_with_each_other() {
-    check(&TestHost::load("xeon-2s-smt"), &expect![[r#"
+    check(
+        &TestHost::load("xeon-2s-smt"),
+        &expect![[r#"
         numa:0/from-numa:0 110 MiB node 0 96 MiB
         numa:0/from-numa:1 220 MiB node 1 96 MiB
         numa:1/from-numa:0 220 MiB node 0 96 MiB
         numa:1/from-numa:1 110 MiB node 1 96 MiB
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn small_memory_limits_arrays_and_chain() {
     let host = TestHost::load("knl-flat");
     host.write("sys/devices/system/node/node1/meminfo", b"Node 1 MemTotal: 16384 kB");
-    check(&host, &expect![[r#"
+    check(
+        &host,
+        &expect![[r#"
         numa:0/from-numa:0 16 MiB node 0 4 MiB
         numa:0/from-numa:1 4 MiB node 1 4 MiB
-    "#]]);
+    "#]],
+    );
 }
 
 /// One node has no pairs, and a map that omits a CPU is not used.
@@ -98,7 +110,9 @@ fn small_memory_limits_arrays_and_chain() {
 fn one_node_has_no_pair_of_nodes() {
     let host = TestHost::load("knl-flat");
     host.remove("sys/devices/system/node/node1");
-    check(&host, &expect![[r#"
+    check(
+        &host,
+        &expect![[r#"
         l3:0/from-l3:0 4 MiB -
         l3:0/from-l3:1 8 MiB -
         l3:0/from-l3:2 8 MiB -
@@ -115,7 +129,8 @@ fn one_node_has_no_pair_of_nodes() {
         l3:3/from-l3:1 8 MiB -
         l3:3/from-l3:2 8 MiB -
         l3:3/from-l3:3 4 MiB -
-    "#]]);
+    "#]],
+    );
     let host = TestHost::load("epyc-cxl");
     host.write("sys/devices/system/node/node0/cpulist", b"0-3");
     let copies = list_copies(&host);

@@ -1,4 +1,4 @@
-//! Depth of a stream that keeps a latency: the search of fio 3.33 (`lat_target_*` in io_u.c). It
+//! Depth of a stream that keeps a latency: the search of fio 3.33 (`lat_target_*` in `io_u.c`). It
 //! doubles the depth until a window fails, and then halves the distance between the depths that
 //! succeeded and failed. At the depth that remains, one window is measured.
 
