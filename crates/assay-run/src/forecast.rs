@@ -361,14 +361,25 @@ impl MemoryCosts {
 /// Whether the budget includes all time of a case: not the files that storage is measured with, the
 /// programs of a user that are to be compared, and other hosts.
 const fn is_bounded(case: &Case) -> bool {
-    let is_other = matches!(
-        case.workload,
+    match case.workload {
         Workload::Storage(_)
-            | Workload::Files(_)
-            | Workload::Command(_)
-            | Workload::Imported(_)
-    );
-    !is_other && case.pair.is_none()
+        | Workload::Files(_)
+        | Workload::Command(_)
+        | Workload::Imported(_) => false,
+        Workload::Stream(_)
+        | Workload::Latency(_)
+        | Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
+        | Workload::CoreToCore(_)
+        | Workload::LoadedLatency(_)
+        | Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Mpi(_)
+        | Workload::Rdma(_) => case.pair.is_none(),
+    }
 }
 
 /// CPUs and array size of a workload whose loops are chosen.

@@ -221,8 +221,6 @@ pub struct FioOptions {
     pub no_overlap: bool,
     /// `stats=0`: it is not reported.
     pub is_unreported: bool,
-    /// `disk_util=0`: the disks of its files are not reported.
-    pub hides_disks: bool,
     /// `unlink`.
     pub unlink: bool,
     /// `stonewall`.
@@ -268,7 +266,6 @@ const DEFAULT_PERCENTILES: [f64; 17] = [
 impl FioOptions {
     /// Returns the options of a job without settings: fio's defaults.
     pub(super) fn new(name: &str) -> Self {
-        let four_kib = vec![SizeShare::single(4096)];
         Self {
             name: name.to_owned(),
             description: String::new(),
@@ -279,8 +276,8 @@ impl FioOptions {
             rw_text: "read".to_owned(),
             read_percent: 50.0,
             random_percent: PerDirection::uniform(100.0),
-            sizes: PerDirection::uniform(four_kib.clone()),
-            given_sizes: PerDirection::uniform(four_kib),
+            sizes: PerDirection::uniform(vec![SizeShare::single(4096)]),
+            given_sizes: PerDirection::uniform(vec![]),
             align_bytes: PerDirection::uniform(None),
             engine: "psync".to_owned(),
             depth: 1,
@@ -320,7 +317,6 @@ impl FioOptions {
             compress_percent: 0.0,
             no_overlap: false,
             is_unreported: false,
-            hides_disks: false,
             unlink: false,
             stonewall: false,
             new_group: false,

@@ -20,7 +20,7 @@ impl Disks {
     pub(super) fn from_plan(plan: &FioPlan) -> Self {
         let root = Root::machine();
         let mut disks = Self::default();
-        let shown = plan.clones.iter().filter(|it| !plan.options[it.section].hides_disks);
+        let shown = plan.clones.iter().filter(|it| !plan.options[it.section].logs.hides_disks);
         let targets = shown.flat_map(|clone| {
             let workload = &plan.plan.phases[clone.part.phase].workload;
             let has_files = workload.engine != EngineChoice::Null;

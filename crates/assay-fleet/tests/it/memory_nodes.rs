@@ -7,7 +7,6 @@ use assay_model::benchmark::Benchmark;
 use assay_model::plan::expand::{self, Measurer, MpiChoices, PlanChoices};
 use assay_model::quantity::Bytes;
 use assay_model::suite::{Measure, MeasureRequest, Suite};
-use assay_model::workload::Workload;
 use expect_test::{Expect, expect};
 
 use crate::test_host::TestHost;
@@ -44,7 +43,7 @@ fn list_copies(host: &TestHost) -> String {
     let plan = expand::expand(&suite, &facts, &choices).unwrap();
     let mut text = String::new();
     for case in &plan.cases {
-        let Workload::Copy(work) = &case.workload else { panic!("{case:?}") };
+        let work = case.workload.as_copy().unwrap();
         let (_, pair) = case.id.split_once('/').unwrap();
         let array = Bytes(work.bytes_per_array);
         let chain = work.node.map(|it| format!("node {} {}", it.node, Bytes(it.chain_bytes)));

@@ -5,7 +5,7 @@
 use super::file_set::FileTest;
 use super::storage::StorageTest;
 use super::{
-    CacheBandwidthWorkload, CommandWorkload, CoreToCoreWorkload, LatencyWorkload,
+    CacheBandwidthWorkload, CommandWorkload, CopyWorkload, CoreToCoreWorkload, LatencyWorkload,
     LinpackWorkload, LoadedLatencyWorkload, MpiWorkload, NetworkWorkload, PeakFlopsWorkload,
     RdmaWorkload, StreamWorkload, Workload,
 };
@@ -34,6 +34,11 @@ impl Workload {
         /// Returns the working set of dependent loads, if it is one.
         as_latency -> LatencyWorkload: Latency,
         not Stream Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the copies between memory domains, if it is that.
+        as_copy -> CopyWorkload: Copy,
+        not Stream Latency CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the reads of a working set by each core, if it is that.

@@ -39,7 +39,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("clat_percentiles", |job, text| parse_flag(text).map(|it| job.clat_percentiles = it)),
     flag("lat_percentiles", |job, text| parse_flag(text).map(|it| job.lat_percentiles = it)),
     flag("slat_percentiles", |job, text| parse_flag(text).map(|it| job.slat_percentiles = it)),
-    flag("disk_util", |job, text| parse_flag(text).map(|it| job.hides_disks = !it)),
+    flag("disk_util", |job, text| parse_flag(text).map(|it| job.logs.hides_disks = !it)),
     flag("stats", |job, text| parse_flag(text).map(|it| job.is_unreported = !it)),
     text("unified_rw_reporting", |job, text| {
         parse_direction_report(text).map(|it| job.direction_report = it)

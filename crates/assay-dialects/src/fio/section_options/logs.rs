@@ -1,4 +1,4 @@
-//! Options for the logs of a job: kinds, file names, resolution.
+//! Options for the logs of a job: kinds, file names, resolution; and for its disks in the report.
 
 /// The logs of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct LogOptions {
     pub unix_epoch: bool,
     /// `disable_lat`, `disable_slat` and `disable_clat`: omit these files.
     pub disabled: [bool; 3],
+    /// `disk_util=0`: the disks of its files are not reported.
+    pub hides_disks: bool,
 }
 
 impl Default for LogOptions {
@@ -53,6 +55,7 @@ impl Default for LogOptions {
             issue_time: false,
             unix_epoch: false,
             disabled: [false; 3],
+            hides_disks: false,
         }
     }
 }
