@@ -46,10 +46,10 @@ pub(super) struct FleetRecord<'t> {
     joined: BTreeMap<usize, Box<HostJoined>>,
     /// Cases that at least one host has entered, by position.
     open: BTreeMap<usize, FleetCaseProgress>,
-    /// Hosts of the last common start, its synchronisation point, and the lateness of each start
+    /// Hosts of the last common start, positions of its cases, and the lateness of each start
     /// with its bound in seconds.
     starting: Vec<usize>,
-    starting_at: CaseStep,
+    started: Vec<usize>,
     late_s: BTreeMap<usize, (f64, f64)>,
     /// Whether part of the run is missing.
     is_partial: bool,
@@ -95,7 +95,7 @@ impl<'t> FleetRecord<'t> {
             joined: BTreeMap::new(),
             open: BTreeMap::new(),
             starting: Vec::new(),
-            starting_at: CaseStep::default(),
+            started: Vec::new(),
             late_s: BTreeMap::new(),
             is_partial: false,
             state: None,
@@ -121,7 +121,7 @@ impl<'t> FleetRecord<'t> {
         place: CaseStep,
     ) -> Result<(), CommandFailure> {
         self.starting = hosts.to_vec();
-        self.starting_at = place;
+        self.started = self.starting_cases(hosts, place);
         self.late_s.clear();
         if place.1 == 1 {
             // Step 0 only prepares; its skew does not count.
@@ -144,13 +144,19 @@ impl<'t> FleetRecord<'t> {
         }
     }
 
-    /// Cases of the last start. A step belongs to its own case only, not to interleaved ones.
-    fn started_cases(&mut self) -> impl Iterator<Item = &mut FleetCaseProgress> {
-        let Self { starting, starting_at: (case, step), open, .. } = self;
-        let is_in = move |(place, open): &(&usize, &mut FleetCaseProgress)| {
-            (*step == 0 || *place == case) && starting.iter().any(|it| open.hosts.contains(it))
+    /// Positions of the cases that hosts start at a place. A step belongs to its own case only, not to
+    /// interleaved ones.
+    fn starting_cases(&self, hosts: &[usize], (case, step): CaseStep) -> Vec<usize> {
+        let is_in = |(place, open): &(&usize, &FleetCaseProgress)| {
+            (step == 0 || **place == case) && hosts.iter().any(|it| open.hosts.contains(it))
         };
-        open.iter_mut().filter(is_in).map(|(_, open)| open)
+        self.open.iter().filter(is_in).map(|(place, _)| *place).collect()
+    }
+
+    /// Cases of the last start; not those for which a host waits that has ended its case early.
+    fn started_cases(&mut self) -> impl Iterator<Item = &mut FleetCaseProgress> {
+        let Self { started, open, .. } = self;
+        open.iter_mut().filter(|(place, _)| started.contains(place)).map(|(_, open)| open)
     }
 
     /// Stores an event of a host with the names and numbers of this run.
