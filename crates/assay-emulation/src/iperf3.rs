@@ -33,7 +33,7 @@ use assay_run::network::iperf3_client::{
 use assay_run::network::iperf3_login::{Credentials, LoginError, LoginGate};
 use assay_run::network::iperf3_record::CompletedIperf3Test;
 use assay_run::network::target::{AddressFamily, EndpointOptions, NetworkTarget};
-use assay_run::network::transfer_route::TransferRoute;
+use assay_run::network::transfer_route::{self, TransferRoute};
 use assay_run::network::{iperf3_flows, iperf3_record};
 use assay_run::recording::Recording;
 use assay_run::stored_outcome::{self, ToolOutcome};
@@ -172,8 +172,7 @@ fn client(
     let mut output = Iperf3Output::new(typed, true);
     let mut report = Iperf3Report::default();
     let route = TransferRoute::towards(&test.target);
-    // Without the omitted part of a transfer, its payload is not that of the counters.
-    if test.parameters.omit_s == 0 {
+    if transfer_route::is_comparable(&test.parameters) {
         recording.begin_counting(route.places());
     }
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {

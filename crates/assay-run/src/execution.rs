@@ -106,7 +106,13 @@ impl CasesContext<'_> {
                 self.deadline.arm(end_s, may_end);
                 None
             }
-            Allowance::Nothing if state.preparations_ended() > 0 => Some(StopReason::Budget),
+            // Turns of tools store their results without a preparation.
+            Allowance::Nothing
+                if state.preparations_ended() > 0
+                    || (case.by != "assay" && state.has_series()) =>
+            {
+                Some(StopReason::Budget)
+            }
             Allowance::Nothing => Some(StopReason::Cut),
         }
     }
@@ -175,7 +181,8 @@ fn measure_groups(
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
         let ready_s = session.elapsed_s();
         session.wait_for_start(&cases)?;
-        if !std::mem::replace(&mut has_begun, true) {
+        // Without a budget of the user, hosts may wait for others at no cost.
+        if !std::mem::replace(&mut has_begun, true) || !execution.keeps_budget {
             known.borrow_mut().forecast.exclude_wait(session.elapsed_s() - ready_s);
         }
         if execution.cancel.load(Ordering::Relaxed) {

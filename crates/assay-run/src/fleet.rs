@@ -15,7 +15,7 @@ use assay_fleet::remote::{
     AgentReply, AgentRequest, HostFailure, ReadyReport, RelayedMessage, RemoteRunRequest,
     RemoteTurn,
 };
-use assay_model::event::TurnPosition;
+use assay_model::event::{RunEvent, StopReason, TurnPosition};
 use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::host_names::format_host_list;
@@ -510,6 +510,12 @@ impl FleetRun<'_, '_, '_> {
                 self.records.host_started(host, late_s, self.clocks[host].bound_s());
             }
             AgentReply::Event(event) => {
+                // A host without time does not show how long the others need.
+                if matches!(*event, RunEvent::CaseFinished { stopped: StopReason::Cut, .. })
+                    && let Some(start) = &mut self.start
+                {
+                    start.done_ns.remove(&host);
+                }
                 self.records.add_event(host, *event, &self.clocks[host])?;
             }
             AgentReply::Raw(text) => self.records.store_raw(&text)?,

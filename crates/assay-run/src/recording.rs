@@ -246,7 +246,7 @@ impl<'t> Recording<'t> {
     pub fn skip_remaining(&mut self) -> Result<(), CommandFailure> {
         for number in 0..self.plan.cases.len() {
             if !self.begun.contains(&number) {
-                self.start_case(number)?;
+                self.open_case(number)?;
                 self.end_case(number, Ok(StopReason::NotNeeded))?;
             }
         }

@@ -350,6 +350,7 @@ impl FioOptions {
         }
         self.given_sizes = self.sizes.clone();
         if self.rw.trims_first {
+            self.read_percent = 50.0;
             self.sizes.read_as_trim();
             self.random_percent.read_as_trim();
             self.align_bytes.read_as_trim();

@@ -382,8 +382,12 @@ fn entry_result(
     };
     let active_s = |part: &StreamRef| Some(active_s(outcomes.get(part.phase)?, part.stream));
     let runtime_s: f64 = row.parts.iter().filter_map(active_s).sum();
+    // CPU time is that of whole phases, with the search for a depth.
+    let searched_s =
+        |part: &StreamRef| outcomes.get(part.phase)?.streams.get(part.stream)?.restarted_s;
+    let cpu_span_s = runtime_s + row.parts.iter().filter_map(searched_s).sum::<f64>();
     let percent =
-        |seconds: f64| if runtime_s > 0.0 { 100.0 * seconds / runtime_s } else { 0.0 };
+        |seconds: f64| if cpu_span_s > 0.0 { 100.0 * seconds / cpu_span_s } else { 0.0 };
     let user: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_user_s * mine(*i)).sum();
     let system: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_system_s * mine(*i)).sum();
     let usage = phases.iter().map(|(index, _)| {

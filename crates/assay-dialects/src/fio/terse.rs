@@ -99,20 +99,28 @@ fn side(
     };
     text.push_str(&reported(done.and_then(|side| side.submission.as_ref())));
     text.push_str(&reported(done.map(DirectionStatistics::completion)));
-    let list = &result.job.percentiles;
+    percentiles(text, result, done);
+    text.push_str(&reported(done.map(|side| &side.latency)));
+    samples(text, done, of_group, version);
+}
+
+/// Appends the percentiles of the latency if it is asked for, otherwise of its part after submission.
+fn percentiles(text: &mut String, result: &EntryResult, done: Option<&DirectionStatistics>) {
+    let job = &result.job;
+    let is_any = job.lat_percentiles || job.clat_percentiles;
     for index in 0..PERCENTILES {
-        let _ = match list.get(index) {
+        let _ = match job.percentiles.get(index).filter(|_| is_any) {
             None => write!(text, ";0%=0"),
             Some(percent) => {
                 let at = |side: &DirectionStatistics| {
-                    side.completion().all.value_at_quantile(percent / 100.0) / 1000
+                    let times =
+                        if job.lat_percentiles { &side.latency } else { side.completion() };
+                    times.all.value_at_quantile(percent / 100.0) / 1000
                 };
                 write!(text, ";{percent:.6}%={}", done.map_or(0, at))
             }
         };
     }
-    text.push_str(&reported(done.map(|side| &side.latency)));
-    samples(text, done, of_group, version);
 }
 
 fn samples(text: &mut String, done: Option<&DirectionStatistics>, of_group: u64, version: u32) {

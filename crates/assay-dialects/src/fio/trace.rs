@@ -11,7 +11,7 @@ use assay_model::workload::storage::{ReplayTime, ReplayedIo};
 use super::section_options::ReplayOptions;
 
 /// Maximum number of I/O of a trace; a plan with more takes too much memory.
-const MAX_IOS: usize = 2_000_000;
+pub(super) const MAX_IOS: usize = 2_000_000;
 
 /// Maximum number of files of a trace.
 const MAX_FILES: usize = 1024;
@@ -140,6 +140,13 @@ impl<'a> TraceReader<'a> {
             "read" => IoOperation::Read,
             "write" => IoOperation::Write,
             "sync" | "datasync" => {
+                if self.sync_before.is_some() {
+                    return Err("a sync directly after another is not repeated".to_owned());
+                }
+                let has_other = self.trace.syncs_data_only != (action == "datasync");
+                if self.trace.syncs && has_other {
+                    return Err("sync and datasync of one trace are not repeated".to_owned());
+                }
                 self.trace.syncs = true;
                 self.trace.syncs_data_only &= action == "datasync";
                 self.sync_before = Some(self.find_file(name)?);

@@ -65,15 +65,19 @@ fn cores(root: &Root, usable: &BTreeSet<u32>, numa: &[NumaNode]) -> Vec<Cpu> {
     places.iter().map(cpu).collect()
 }
 
-/// Reads the nodes with at least one of `usable`; `None` for a single node, and if the map omits one of
-/// these CPUs.
+/// Reads the nodes with at least one of `usable`, of 0 bytes without memory that this process may use;
+/// `None` for a single node, and if the map omits one of these CPUs.
 fn nodes(root: &Root, usable: &BTreeSet<u32>) -> Option<Vec<NumaNode>> {
+    let allowed = allowed_nodes(root);
     let node = |id: u32| {
         let listed = cpu_list::read_list(root, &format!("{NODES}/node{id}/cpulist"))?;
         let cpus: Vec<u32> = listed.intersection(usable).copied().collect();
         let memory = root.text(&format!("{NODES}/node{id}/meminfo"));
-        let bytes =
-            memory.and_then(|text| meminfo::parse_bytes(&text, "MemTotal")).unwrap_or(0);
+        let is_allowed = allowed.as_ref().is_none_or(|allowed| allowed.contains(&id));
+        let bytes = memory
+            .filter(|_| is_allowed)
+            .and_then(|text| meminfo::parse_bytes(&text, "MemTotal"))
+            .unwrap_or(0);
         (!cpus.is_empty()).then_some(NumaNode { id, cpus, bytes })
     };
     let all = root.entry_numbers(NODES, "node");

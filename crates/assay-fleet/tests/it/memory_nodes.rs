@@ -94,7 +94,7 @@ fn two_sockets_are_compared_with_each_other() {
 #[test]
 fn small_memory_limits_arrays_and_chain() {
     let host = TestHost::load("knl-flat");
-    host.write("sys/devices/system/node/node1/meminfo", b"Node 1 MemTotal: 16384 kB");
+    host.write("sys/devices/system/node/node1/meminfo", b"Node 1 MemTotal: 24576 kB");
     check(
         &host,
         &expect![[r#"

@@ -82,6 +82,9 @@ impl PointerChase {
         }
         let mut latency = Self { team, chain, steps: 1 };
         latency.on_thread(|chain| chain.link(cancel));
+        if cancel.load(Ordering::Relaxed) {
+            return Err(LatencyError::Cancelled);
+        }
         if let Some(memory) = config.memory {
             latency.chain.check_place(memory).map_err(LatencyError::PlaceSet)?;
         }

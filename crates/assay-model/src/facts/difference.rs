@@ -69,7 +69,7 @@ fn comparable_values(host: &ComparedHost<'_>) -> BTreeMap<(u8, String), String> 
         ("microcode", or_dash(&facts.cpu.microcode)),
         ("CPUs", facts.topology.cpus.len().to_string()),
         ("sockets", sockets.len().to_string()),
-        ("NUMA nodes", facts.topology.node_count().to_string()),
+        ("NUMA nodes", facts.topology.numa.len().to_string()),
         ("SMT", on_or_off(facts.cpu.smt)),
         ("boost", on_or_off(facts.cpu.boost)),
         ("governor", or_dash(&facts.cpu.governor)),

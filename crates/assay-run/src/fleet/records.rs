@@ -68,6 +68,8 @@ struct FleetCaseProgress {
     /// Stop reason, if it ended well on a host.
     stopped: Option<StopReason>,
     ended: bool,
+    /// Whether it ended although no host had time for it; others may still measure it.
+    ended_cut: bool,
     failure: Option<CaseFailure>,
     /// Hosts that had no time for it.
     cut: Vec<usize>,
@@ -327,9 +329,12 @@ impl<'t> FleetRecord<'t> {
         };
         let is_awaited =
             self.cases[place].1.is_some() && self.positions.iter().enumerate().any(is_due);
-        if is_awaited || !open.hosts.is_empty() || std::mem::replace(&mut open.ended, true) {
+        let is_cut = open.stopped == Some(StopReason::Cut);
+        let is_over = open.ended && (is_cut || !open.ended_cut);
+        if is_awaited || !open.hosts.is_empty() || is_over {
             return Ok(());
         }
+        (open.ended, open.ended_cut) = (true, is_cut);
         let (stopped, failure, skew_s) = (open.stopped, open.failure.clone(), open.skew_s);
         let case = self.cases[place].0.clone();
         if let Some((skew_s, bound_s)) = skew_s {
@@ -340,6 +345,8 @@ impl<'t> FleetRecord<'t> {
                 self.session.log.add(RunEvent::Fact(Fact { about, name, value }))?;
             }
         }
+        // With a failure, the time was not all that was missing.
+        let stopped = stopped.filter(|it| *it != StopReason::Cut || failure.is_none());
         if stopped != Some(StopReason::Cut) {
             self.add_cut_hosts(place)?;
         }
@@ -469,8 +476,9 @@ impl<'t> FleetRecord<'t> {
             (false, false, true) => RunStatus::Partial,
             (false, false, false) => RunStatus::Complete,
         };
-        let half =
-            |(_, open): &(&usize, &FleetCaseProgress)| !open.ended && open.stopped.is_some();
+        let half = |(_, open): &(&usize, &FleetCaseProgress)| {
+            !open.ended && open.stopped.is_some_and(|it| it != StopReason::Cut)
+        };
         let half: Vec<usize> = self.open.iter().filter(half).map(|(at, _)| *at).collect();
         for place in half {
             let hosts: Vec<usize> = self.open[&place].hosts.iter().copied().collect();

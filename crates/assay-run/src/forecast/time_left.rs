@@ -89,9 +89,12 @@ impl RunForecast {
     /// out needs none.
     fn required_each_s(&self, needs: &[CaseNeed], left_s: f64) -> Vec<f64> {
         let hope = last_hope(needs);
+        // Then tools do not begin any more.
+        let is_over = left_s <= 0.0 && needs.iter().any(|it| it.spent.has_result);
         let fixed_s = planned_s(needs, TimePriority::Fixed);
         let mut left_s = left_s + HARD_END * self.budget_s - fixed_s;
         let each = needs.iter().enumerate().map(|(at, it)| match it.priority {
+            TimePriority::Fixed if it.may_be_cut && is_over => 0.0,
             TimePriority::Fixed => it.remaining_s(),
             TimePriority::Optional => 0.0,
             TimePriority::Headline => {
@@ -151,9 +154,9 @@ fn last_hope(needs: &[CaseNeed]) -> Option<usize> {
         return None;
     }
     let headlines = needs.iter().enumerate();
-    let headlines = headlines.filter(|(_, it)| it.priority == TimePriority::Headline);
-    let shortest = headlines.min_by(|a, b| a.1.least_s.total_cmp(&b.1.least_s));
-    shortest.filter(|(_, it)| it.is_awaited()).map(|(at, _)| at)
+    let awaited =
+        headlines.filter(|(_, it)| it.priority == TimePriority::Headline && it.is_awaited());
+    awaited.min_by(|a, b| a.1.least_s.total_cmp(&b.1.least_s)).map(|(at, _)| at)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Route of a transfer and its payload, for the kernel's counters during the transfer.
 
 use assay_dialects::iperf3::StreamInterval;
-use assay_dialects::wire::iperf3::TransportProtocol;
+use assay_dialects::wire::iperf3::{Iperf3Parameters, TransportProtocol};
 use assay_fleet::kernel_counters::CountedPlaces;
 use assay_kernels::network::device;
 use assay_model::kernel_counters::PayloadBytes;
@@ -38,16 +38,32 @@ impl TransferRoute {
         places
     }
 
-    /// Returns the bytes that this end received and sent while the counters were kept. `None` if a part of
-    /// the transfer was omitted, or the connections used the route of another address of the name.
+    /// Returns the bytes that this end received and sent while the counters were kept. `None` if they
+    /// cannot be compared, or the connections used the route of another address of the name.
     #[must_use]
     pub fn payload(&self, test: &CompletedIperf3Test<'_>) -> Option<PayloadBytes> {
         let local = test.local();
         let is_taken = is_same_machine(local, test.outcome.address.ip())
             || device::find_name(local) == self.device;
-        let is_whole = test.parameters.omit_s == 0;
-        (is_taken && is_whole).then(|| payload(test.outcome, test.parameters.protocol))
+        (is_taken && is_comparable(test.parameters))
+            .then(|| payload(test.outcome, test.parameters.protocol))
     }
+}
+
+/// Whether the payload of a transfer can be compared with the counters of its device: it is known as a
+/// whole, fills frames, and takes one path.
+#[must_use]
+pub const fn is_comparable(parameters: &Iperf3Parameters) -> bool {
+    /// Least bytes of a datagram that fills an Ethernet frame.
+    const FULL_DATAGRAM: u32 = 1400;
+    let fills_frames = match parameters.protocol {
+        // 0 is one segment.
+        TransportProtocol::Udp => {
+            parameters.block_bytes == 0 || parameters.block_bytes >= FULL_DATAGRAM
+        }
+        TransportProtocol::Tcp => parameters.segment_bytes.is_none() && !parameters.no_delay,
+    };
+    parameters.omit_s == 0 && fills_frames && !parameters.multipath
 }
 
 /// Returns the bytes that this end received and sent. A TCP sender's own count includes its send buffer.

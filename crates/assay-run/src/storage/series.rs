@@ -188,7 +188,11 @@ pub fn repetition_samples(repetitions: &[StorageOutcome]) -> Vec<MeasurementEntr
     entries
 }
 
+/// Returns the CPU time per I/O; `None` if the time includes a search for a depth, whose I/O are not counted.
 fn cpu_per_io(outcome: &StorageOutcome) -> Option<MeasurementEntry> {
+    if outcome.streams.iter().any(|stream| stream.restarted_s.is_some()) {
+        return None;
+    }
     let (cpu_s, count) = (outcome.cpu_user_s + outcome.cpu_system_s, io_count(outcome));
     (count > 0).then(|| MeasurementEntry::sample("cpu_per_io", cpu_s / count as f64))
 }

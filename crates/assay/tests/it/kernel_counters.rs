@@ -190,7 +190,7 @@ fn every_job_language_keeps_the_counters_of_its_phases() {
     let trees = format!(
         "fsd=fsd1,anchor={},depth=1,width=1,files=4,size=64k\n\
          fwd=fwd1,fsd=fsd1,operation=read,xfersize=8k,fileio=sequential,fileselect=random,threads=1\n\
-         rd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=1,interval=1\n",
+         rd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=2,interval=1\n",
         world.path("tree").display()
     );
     std::fs::create_dir(world.path("tree")).unwrap();

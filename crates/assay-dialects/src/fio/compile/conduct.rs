@@ -133,6 +133,11 @@ fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
         let why = "trimwrite excludes a rate and verify";
         return Err(conflict(placed, why, "leave one out"));
     }
+    let is_skewed = job.rw.random && job.behaviour.distribution != OffsetDistribution::Uniform;
+    if job.rw.trims_first && is_skewed {
+        let why = "randtrimwrite and random_distribution exclude each other";
+        return Err(conflict(placed, why, "leave one out"));
+    }
     if job.behaviour.think_ns > 0 && has_rate {
         let why = "thinktime and a rate exclude each other";
         return Err(conflict(placed, why, "leave one out"));

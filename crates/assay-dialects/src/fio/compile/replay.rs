@@ -32,6 +32,12 @@ pub(super) fn load(
             FioJobErrorKind::InvalidValue { name, value: path.clone(), why },
         )
     })?;
+    let repeated = trace.ios.len().saturating_mul(placed.0.clones as usize);
+    if repeated > trace::MAX_IOS {
+        let most = trace::MAX_IOS;
+        let why = format!("its clones repeat {repeated} recorded I/O, and {most} are allowed");
+        return Err(conflict(placed, why, "lower numjobs="));
+    }
     describe_io(&mut placed.0, &trace);
     Ok(Some(trace))
 }
@@ -61,6 +67,8 @@ fn describe_io(job: &mut FioOptions, trace: &IoTrace) {
     let has = |operation| trace.ios.iter().any(|io| io.operation == operation);
     let (reads, writes) = (has(IoOperation::Read), has(IoOperation::Write));
     job.rw = RwMode { reads, writes, ..RwMode::READ };
+    // The trace decides: with a mix of 0 or 100, a direction would lack buffers and permission.
+    job.read_percent = 50.0;
     job.rw_text = match (reads, writes) {
         (true, true) => "rw".to_owned(),
         (false, true) => "write".to_owned(),
@@ -82,6 +90,7 @@ fn describe_io(job: &mut FioOptions, trace: &IoTrace) {
     (job.size, job.io_size, job.ios) = (None, None, None);
     (job.loops, job.time_based) = (1, false);
     job.behaviour.syncs_data_only = trace.syncs_data_only;
+    job.behaviour.sync_range_flags = None;
     job.behaviour.strided = false;
     job.behaviour.distribution = OffsetDistribution::Uniform;
 }
@@ -96,10 +105,13 @@ pub(super) fn resolve_files(
     let (job, _) = placed;
     let folders = &job.directories;
     let folder = folders.get(clone as usize % folders.len().max(1));
-    // A file that is only synced has room for some I/O.
-    let mut ends = vec![job.sizes.read[0].max_bytes; trace.files.len()];
+    let mut ends = vec![0; trace.files.len()];
     for io in &trace.ios {
         ends[io.file] = ends[io.file].max(io.offset.saturating_add(io.bytes));
+    }
+    // A file that is only synced has room for some I/O.
+    for end in ends.iter_mut().filter(|end| **end == 0) {
+        *end = job.sizes.read[0].max_bytes;
     }
     let mut used = CloneFiles::default();
     for (name, end) in trace.files.iter().zip(ends) {

@@ -270,7 +270,8 @@ fn rate(placed: &LocatedOptions) -> Result<(Option<f64>, f64), FioJobError> {
         }
         (true, true, None, None) => Ok((None, job.read_share())),
         // The other direction is not limited: the loop is closed, and its order keeps the pace.
-        (true, true, ..) => Ok((None, job.read_share())),
+        // The direction with a rate yields to the other, so both need buffers and permission.
+        (true, true, ..) => Ok((None, job.read_share().clamp(0.001, 0.999))),
         (true, false, reads, _) => Ok((reads, 1.0)),
         (false, _, _, writes) => Ok((writes, 0.0)),
     }

@@ -185,6 +185,19 @@ fn terse_lines_have_fio_field_counts() {
     }
 }
 
+#[test]
+fn terse_lines_have_no_percentiles_that_are_off() {
+    for (settings, zeros) in [("", 6), ("clat_percentiles=0\n", 40), ("lat_percentiles=1\n", 6)]
+    {
+        let job = format!("{JOB}{settings}");
+        let request = request("job", &[("job", &job)]).unwrap();
+        let plan = compile_request(&request).unwrap();
+        let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances());
+        let line = terse::lines(&found.entries, &found.info, 3);
+        assert_eq!(line.matches(";0%=0").count(), zeros, "{settings}");
+    }
+}
+
 /// Collects every path of a document with the type of its value. Options, disks and bins are
 /// skipped, because their names differ between documents.
 fn collect_paths(value: &Value, path: &str, shape: &mut Vec<String>) {

@@ -60,6 +60,13 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                     std::thread::sleep(Duration::from_nanos(BUSY_RETRY_NS));
                     *now_ns = clock::now_ns();
                 }
+                // The next recorded I/O may be due before any in flight completes.
+                BeginResult::Busy if self.repeats_trace() => {
+                    self.submit_batch()?;
+                    self.reap((0, self.in_flight), now_ns)?;
+                    std::thread::sleep(Duration::from_nanos(BUSY_RETRY_NS));
+                    *now_ns = clock::now_ns();
+                }
                 BeginResult::Busy => self.collect((batches, is_full), now_ns)?,
                 BeginResult::Begun | BeginResult::NoSlot => {
                     if is_full || polls {
@@ -69,6 +76,10 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             }
         }
         self.collect_all(now_ns)
+    }
+
+    fn repeats_trace(&self) -> bool {
+        !self.phase.workload.streams[self.stream].conduct.replay.is_empty()
     }
 
     /// Whether as many I/O are in flight as a search for a depth allows.

@@ -84,8 +84,12 @@ pub(super) fn core_to_core(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanE
 pub(super) fn node_pairs(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanError> {
     let [nodes, memory_nodes] = [&host.topology.numa, &host.topology.memory_nodes]
         .map(|nodes| domains::node_domains(host, nodes));
-    let sources = [nodes.clone(), memory_nodes].concat();
-    if sources.len() < 2 {
+    let mut sources = [nodes.clone(), memory_nodes].concat();
+    // Where sizes are known, a node without one has no memory for this process.
+    if sources.iter().any(|it| it.bytes > 0) {
+        sources.retain(|it| it.bytes > 0);
+    }
+    if nodes.len().max(sources.len()) < 2 {
         return Ok(Vec::new());
     }
     let mut named = Vec::new();
@@ -118,10 +122,11 @@ pub(super) fn node_pairs(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanErr
     Ok(named)
 }
 
-/// Returns the most bytes of an array, and of a chain, in a node of `node_bytes` bytes: a quarter each,
-/// since the rest may be in use. Nodes of unknown size have no limit.
+/// Returns the most bytes of an array, and of a chain, in a node of `node_bytes` bytes: a sixth each:
+/// three arrays and the chain may be in one node, and the rest may be in use. Nodes of unknown size have
+/// no limit.
 fn most_bytes(node_bytes: u64) -> u64 {
-    if node_bytes == 0 { u64::MAX } else { (node_bytes / 4).max(sizes::MIN_ARRAY_BYTES) }
+    if node_bytes == 0 { u64::MAX } else { (node_bytes / 6).max(sizes::MIN_ARRAY_BYTES) }
 }
 
 fn line_bytes(host: &HostFacts) -> u32 {
