@@ -347,6 +347,13 @@ pub fn groups(results: &[EntryResult]) -> Vec<(usize, [Option<GroupTotals>; 4])>
     numbers.into_iter().map(each).collect()
 }
 
+/// Returns the seconds of searches for a depth. The CPU time of a phase includes them, and its runtime does not.
+fn search_s(row: &ReportRow, outcomes: &[StorageOutcome]) -> f64 {
+    let of_part =
+        |part: &StreamRef| outcomes.get(part.phase)?.streams.get(part.stream)?.restarted_s;
+    row.parts.iter().filter_map(of_part).sum()
+}
+
 fn entry_result(
     (plan, row, job): (&FioPlan, &ReportRow, &ReportedJob),
     outcomes: &[StorageOutcome],
@@ -382,10 +389,7 @@ fn entry_result(
     };
     let active_s = |part: &StreamRef| Some(active_s(outcomes.get(part.phase)?, part.stream));
     let runtime_s: f64 = row.parts.iter().filter_map(active_s).sum();
-    // CPU time is that of whole phases, with the search for a depth.
-    let searched_s =
-        |part: &StreamRef| outcomes.get(part.phase)?.streams.get(part.stream)?.restarted_s;
-    let cpu_span_s = runtime_s + row.parts.iter().filter_map(searched_s).sum::<f64>();
+    let cpu_span_s = runtime_s + search_s(row, outcomes);
     let percent =
         |seconds: f64| if cpu_span_s > 0.0 { 100.0 * seconds / cpu_span_s } else { 0.0 };
     let user: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_user_s * mine(*i)).sum();
