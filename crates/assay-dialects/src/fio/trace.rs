@@ -141,11 +141,15 @@ impl<'a> TraceReader<'a> {
             "write" => IoOperation::Write,
             "sync" | "datasync" => {
                 if self.sync_before.is_some() {
-                    return Err("a sync directly after another is not repeated: leave one out".to_owned());
+                    return Err("a sync directly after another is not repeated: leave one out"
+                        .to_owned());
                 }
                 let has_other = self.trace.syncs_data_only != (action == "datasync");
                 if self.trace.syncs && has_other {
-                    return Err("sync and datasync of one trace are not repeated: make them one kind".to_owned());
+                    return Err(
+                        "sync and datasync of one trace are not repeated: make them one kind"
+                            .to_owned(),
+                    );
                 }
                 self.trace.syncs = true;
                 self.trace.syncs_data_only &= action == "datasync";
