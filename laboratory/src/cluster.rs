@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
-use crate::judge::Evidence;
+use crate::judge::{Evidence, Excused};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "cluster",
@@ -122,11 +122,15 @@ fn find_result<'r>(report: &'r Value, metric: &str, host: &str) -> Result<&'r Va
 /// not depend on the clocks.
 fn check_reads(launcher: &str, report: &Value) -> Result<Vec<LabFigure>> {
     let mut reported = Vec::new();
-    let (mut sum, mut are_correct) = (0.0, true);
+    let (mut sum, mut slowest_sum, mut fastest_sum) = (0.0, 0.0, 0.0);
+    let mut are_correct = true;
     for (host, delay_ms) in HOSTS.into_iter().zip([20.0, 40.0, 20.0]) {
         let minimum_ms = as_number(&find_result(report, "latency", host)?["min"])? * 1e3;
-        let rate = as_number(&find_result(report, "rate", host)?["mean"])?;
+        let result = find_result(report, "rate", host)?;
+        let rate = as_number(&result["mean"])?;
         sum += rate;
+        slowest_sum += as_number(&result["min"])?;
+        fastest_sum += as_number(&result["max"])?;
         // The histogram has three digits; a device may take longer than its delay but never less.
         are_correct &= minimum_ms >= delay_ms * 0.995 && minimum_ms <= delay_ms + MAX_EXTRA_MS;
         are_correct &= rate <= DEPTH / (delay_ms * 1e-3) * 1.01;
@@ -134,6 +138,12 @@ fn check_reads(launcher: &str, report: &Value) -> Result<Vec<LabFigure>> {
     }
     let total_result = find_result(report, "rate", "all")?;
     let total = as_number(&total_result["mean"])?;
+    // Rates are added stretch by stretch, and a stretch in which a guest stalls is longer than
+    // those of the others: its weight in the total is another than in the mean of its host.
+    let excused = match (slowest_sum..=fastest_sum).contains(&total) {
+        true => Excused::OutOfLimits,
+        false => Excused::Nothing,
+    };
     let triads = HOSTS.iter().filter(|host| find_result(report, "triad", host).is_ok()).count();
     let skew = as_number(&find_result(report, "rate", "n3")?["parameters"]["start_skew"])?;
     Ok(vec![
@@ -147,9 +157,11 @@ fn check_reads(launcher: &str, report: &Value) -> Result<Vec<LabFigure>> {
         },
         LabFigure {
             name: format!("{launcher}: rate of all"),
-            truth: format!("{sum:.1} per second, ± 1 %: the sum"),
+            truth: format!(
+                "{sum:.1} per second, ± 1 %: the sum; its stretches {slowest_sum:.1} to {fastest_sum:.1}"
+            ),
             reported: format!("{total:.1} per second"),
-            verdict: Evidence::relative(total, sum, 0.01).judge(),
+            verdict: Evidence::relative(total, sum, 0.01).judge_despite(excused),
         },
         LabFigure {
             name: format!("{launcher}: from the first start to the last"),
@@ -226,7 +238,9 @@ mod tests {
                     row(
                         "rate",
                         host,
-                        &format!(r#""mean":{rate}.0,"parameters":{{"start_skew":0.005}}"#),
+                        &format!(
+                            r#""mean":{rate}.0,"min":{rate}.0,"max":{rate}.0,"parameters":{{"start_skew":0.005}}"#
+                        ),
                     ),
                     row("triad", host, r#""median":1.0"#),
                 ]
@@ -281,8 +295,8 @@ mod tests {
             ("\"min\":0.0404", "\"min\":0.0204", "ssh: quickest read, and rate"),
             ("\"mean\":475.0", "\"mean\":380.0", "ssh: rate of all"),
             (
-                "\"mean\":190.0,\"parameters\":{\"start_skew\":0.005}}",
-                "\"mean\":190.0,\"parameters\":{\"start_skew\":99.0}}",
+                "\"max\":190.0,\"parameters\":{\"start_skew\":0.005}}",
+                "\"max\":190.0,\"parameters\":{\"start_skew\":99.0}}",
                 "ssh: from the first start to the last",
             ),
             ("\"triad\"", "\"copy\"", "ssh: hosts with a Triad"),

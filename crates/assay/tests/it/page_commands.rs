@@ -15,7 +15,7 @@ use crate::network::{ServerProcess, free_port};
 use crate::program::World;
 
 /// Texts of pages, with those of the test.
-const REPLACEMENTS: [(&str, &str); 13] = [
+const REPLACEMENTS: [(&str, &str); 14] = [
     ("/data/file", "data/file"),
     ("/data/testFile", "data/testFile"),
     (" /data", " data"),
@@ -28,6 +28,7 @@ const REPLACEMENTS: [(&str, &str); 13] = [
     ("--for 30s", "--for 1s"),
     ("--size 10GiB", "--size 4MiB"),
     ("-b 1g -t 1m -s 4 -F -C -e -i 3", "-b 1m -t 256k -s 1 -F -C -e -i 1"),
+    ("-b 1g -t 1m", "-b 1m -t 256k"),
     ("--size=4G --runtime=600", "--size=4M --runtime=1"),
 ];
 /// Exit codes of commands that worked: success, and the verdicts of comparisons and findings.
