@@ -101,7 +101,7 @@ fn allocate_nodes(
 /// Reads a list of hosts, or a fleet file.
 fn read_hosts(list: &str) -> Result<Vec<FleetHost>, CommandFailure> {
     if list.ends_with(".toml") {
-        return read_fleet_file(list);
+        return read_fleet_file(list.strip_prefix('@').unwrap_or(list));
     }
     let names = hosts::parse(list).map_err(|error| {
         CommandFailure::usage("cannot use --hosts").with_cause(&error).advise(error.advice())

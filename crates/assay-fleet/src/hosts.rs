@@ -41,22 +41,24 @@ impl HostsError {
             Self::NotSlurm => {
                 "start assay within the job, by salloc or sbatch, or list the hosts"
             }
-            _ => "name them like vm1,vm[2-24], or give a file by its path (./hosts)",
+            _ => "name them like vm1,vm[2-24], or give a file by its path (./hosts or @hosts)",
         }
     }
 }
 
 /// Parses a host list and keeps its order: names and ranges separated by commas. `slurm` means the
-/// nodes of the Slurm job of this process. A list with a `/` is a path to a file with one list per
-/// line and comments after `#`.
+/// nodes of the Slurm job of this process. A list with a `/`, or after an `@`, is a path to a file with
+/// one list per line and comments after `#`.
 ///
 /// # Errors
 /// [`HostsError`] with the position.
 pub fn parse(list: &str) -> Result<Vec<String>, HostsError> {
     let hosts = match list {
         "slurm" => expand(&std::env::var(SLURM_NODES).map_err(|_| HostsError::NotSlurm)?)?,
-        file if file.contains('/') => read_file(&path_text::decode_path(file))?,
-        names => expand(names)?,
+        list => match list.strip_prefix('@').or(list.contains('/').then_some(list)) {
+            Some(file) => read_file(&path_text::decode_path(file))?,
+            None => expand(list)?,
+        },
     };
     let mut seen = HashSet::new();
     match hosts.iter().find(|host| !seen.insert(host.as_str())) {
@@ -239,6 +241,7 @@ mod tests {
         let path = folder.path().join("hosts");
         std::fs::write(&path, "# ours\nvm[1-2]\n\n  far1,far2 # over there\n").unwrap();
         check(path.to_str().unwrap(), "vm1 vm2 far1 far2");
+        check(&format!("@{}", path.display()), "vm1 vm2 far1 far2");
         std::fs::write(&path, "vm1\nvm[\n").unwrap();
         check(path.to_str().unwrap(), &format!("line 2 of {}", path.display()));
         std::fs::write(&path, "# none\n").unwrap();

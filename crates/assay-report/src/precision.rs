@@ -5,8 +5,8 @@ use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use crate::locale::word;
-use crate::units::{self, quantity};
+use crate::locale::{group_digits, word};
+use crate::units::{self, quantity, with_no_break_spaces};
 
 /// Significant digits of the ends of a range of samples.
 const RANGE_DIGITS: usize = 3;
@@ -176,6 +176,24 @@ pub fn format_setting(value: f64, unit: Unit, most_digits: usize) -> String {
     quantity(value, unit, digits)
 }
 
+/// Formats a planned time: `90 s`, from two hours on `7 d 16 h 48 min`.
+pub(crate) fn planned_time(seconds: f64, most_digits: usize) -> String {
+    const HOUR_S: f64 = 3600.0;
+    if seconds < 2.0 * HOUR_S || !seconds.is_finite() {
+        return format_setting(seconds, Unit::Second, most_digits);
+    }
+    let minutes = (seconds / 60.0).round() as u64;
+    let [days, hours, minutes] =
+        [minutes / (24 * 60), minutes / 60 % 24, minutes % 60].map(|n| (n, n.to_string()));
+    let parts = [
+        (days.0, message!("days", n = group_digits(&days.1))),
+        (hours.0, message!("hours", n = hours.1)),
+        (minutes.0, message!("minutes", n = minutes.1)),
+    ];
+    let shown = parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text);
+    with_no_break_spaces(&shown.collect::<Vec<_>>().join(" "))
+}
+
 /// Formats a setting that is a percentage: `2 %`.
 #[must_use]
 pub fn format_percent_setting(value: f64) -> String {
@@ -270,6 +288,20 @@ fn half_width(value: f64, interval: Option<[f64; 2]>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn planned_times_from_two_hours_on_have_days_hours_and_minutes() {
+        for (seconds, expected) in [
+            (7199.0, "7199 s"),
+            (7200.0, "2 h"),
+            (9030.0, "2 h 31 min"),
+            (604_800.0, "7 d"),
+            (665_280.0, "7 d 16 h 48 min"),
+            (f64::INFINITY, "∞ s"),
+        ] {
+            assert_eq!(planned_time(seconds, 3).replace('\u{a0}', " "), expected, "{seconds}");
+        }
+    }
 
     #[test]
     fn settings_have_no_trailing_zeros() {

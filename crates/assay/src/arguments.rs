@@ -221,8 +221,9 @@ impl AssayCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// Suites by name (`assay help suites` lists them) or files; several are measured in one run
-    #[arg(value_name = "SUITE", default_value = "quick")]
+    /// Suites by name (`assay help suites` lists them) or files; several, also separated by commas,
+    /// are measured in one run
+    #[arg(value_name = "SUITE", default_value = "quick", value_delimiter = ',')]
     pub(crate) suites: Vec<OsString>,
     /// Far end of network benchmarks [default: this machine, over loopback; the suite all omits
     /// them]

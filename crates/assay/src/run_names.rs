@@ -48,6 +48,24 @@ pub(crate) fn advise_about_system(failure: CommandFailure, name: &str) -> Comman
     }
 }
 
+/// Returns the failure for a system with published figures in the place of the run that is compared.
+pub(crate) fn reject_first_system(
+    system: &str,
+    other: &str,
+    other_is_system: bool,
+) -> CommandFailure {
+    let failure =
+        CommandFailure::usage(format!("cannot compare the system {system} with {other}"))
+            .with_reason("a comparison begins with a run: published figures have no samples");
+    failure.advise(match other_is_system {
+        true => format!(
+            "`assay references {system}` and `assay references {other}` print the figures of both, \
+             `assay compare RUN {system}` compares a run with them"
+        ),
+        false => format!("`assay compare {other} {system}`"),
+    })
+}
+
 /// Adds advice to the failure of a name that is no run but a file.
 pub(crate) fn advise_about_file(failure: CommandFailure, name: &str) -> CommandFailure {
     match path_text::decode_path(name).is_file() {

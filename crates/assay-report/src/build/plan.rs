@@ -16,7 +16,7 @@ use crate::document::{Block, Document, FactTable, ReportTable, Tone, left, right
 use crate::locale::{
     group_digits, join_clauses, join_details, join_sentences, semicolon, with_detail, word,
 };
-use crate::precision::{format_percent_setting, format_setting};
+use crate::precision::{format_percent_setting, planned_time};
 use crate::units::{format_attribute, quantity, size, with_no_break_spaces};
 use crate::words::{self, Explanation};
 
@@ -223,7 +223,7 @@ fn stopping_rule(common: Option<&str>) -> String {
 }
 
 fn format_time(seconds: f64) -> String {
-    format_setting(seconds, Unit::Second, 3)
+    planned_time(seconds, 3)
 }
 
 fn describe_stopping(stopping: &StoppingRule) -> String {

@@ -15,7 +15,7 @@ use assay_model::workload::storage::{
 use crate::document::{Block, Document, FactTable, ReportTable, Tone, left, right};
 use crate::first_seen::distinct;
 use crate::locale::{comma, join_details, semicolon, with_detail, word};
-use crate::precision::{format_percent_setting, format_setting};
+use crate::precision::{format_percent_setting, format_setting, planned_time};
 use crate::units::size;
 
 /// Maximum number of targets that are named; of more, the remaining number is reported.
@@ -155,14 +155,10 @@ fn total_time(plan: &StoragePlan) -> String {
     let sum: f64 = plan.phases.iter().map(seconds).sum();
     let open = plan.phases.iter().filter(|it| it.workload.timing.duration_s.is_none()).count();
     match open {
-        0 => format_setting(sum, Unit::Second, 4),
+        0 => planned_time(sum, 4),
         open if open == plan.phases.len() => word("plan-until-the-work-is-done").to_owned(),
         open => {
-            message!(
-                "plan-and-open-phases",
-                time = format_setting(sum, Unit::Second, 4),
-                n = open
-            )
+            message!("plan-and-open-phases", time = planned_time(sum, 4), n = open)
         }
     }
 }
@@ -372,7 +368,7 @@ fn arrival_law(arrivals: ArrivalProcess) -> &'static str {
 }
 
 fn describe_time(timing: &StorageTiming, pause_before_s: f64) -> String {
-    let seconds = |seconds: f64| format_setting(seconds, Unit::Second, 4);
+    let seconds = |seconds: f64| planned_time(seconds, 4);
     let parts = [
         (pause_before_s > 0.0).then(|| message!("plan-pause", time = seconds(pause_before_s))),
         (timing.warmup_s > 0.0)

@@ -36,9 +36,13 @@ pub(crate) fn compare(
     let (a_name, [b_name]) = (typed.first(), typed.others.as_slice()) else {
         return compare_many(typed, terminal);
     };
-    let is_system = reference::full_system_name(b_name).is_some()
-        && !run_names::is_run(&typed.store, b_name);
-    let reference = match is_system {
+    let is_system = |name: &str| {
+        reference::full_system_name(name).is_some() && !run_names::is_run(&typed.store, name)
+    };
+    if is_system(a_name) {
+        return Err(run_names::reject_first_system(a_name, b_name, is_system(b_name)));
+    }
+    let reference = match is_system(b_name) {
         true => Some(expectations::read_system(b_name)),
         false => expectations::find_expectations(b_name, JudgedResults::SingleRuns),
     };

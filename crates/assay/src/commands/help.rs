@@ -88,8 +88,10 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
         }
         _ => error,
     };
-    let known = suggestions::unknown_option(error, &command);
-    if let Some(failure) = known.or_else(|| suggestions::unknown_command(error, &command)) {
+    let known = suggestions::unknown_option(error, &command)
+        .or_else(|| suggestions::target_for_operation(error, &command))
+        .or_else(|| suggestions::unknown_command(error, &command));
+    if let Some(failure) = known {
         Terminal::for_process().print_failure(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }

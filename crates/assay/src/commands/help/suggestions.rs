@@ -1,5 +1,7 @@
 //! Suggestions for unknown commands and options. Only suggests; never substitutes a word.
 
+use std::path::Path;
+
 use assay_emulation::options::perftest;
 use assay_emulation::unsupported_options::{find_refusal, to_failure};
 use assay_help::errors;
@@ -79,6 +81,23 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
     Some(match nearest_word(command, known) {
         Some(near) => failure.advise(format!("did you mean `assay {near}`?")),
         None => failure.advise("`assay help` lists the commands"),
+    })
+}
+
+/// Returns the failure for `assay storage DIR`, which lacks the operation.
+pub(super) fn target_for_operation(
+    error: &clap::Error,
+    command: &str,
+) -> Option<CommandFailure> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let is_path = word.contains(['/', '.']) || Path::new(word).exists();
+    (command == "storage" && is_path).then(|| {
+        CommandFailure::usage(format!(
+            "`assay storage` measures an operation, and {word} is none"
+        ))
+        .advise(format!("put the operation first: `assay storage read {word}`"))
     })
 }
 
