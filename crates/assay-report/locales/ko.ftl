@@ -405,7 +405,7 @@ learn-intro = { $n ->
 } 열에 달리 표시하지 않는 한 값은 중앙값이며, 구간은 별도의 열에 있습니다.
 learn-dates = 측정일: { $dates }.
 learn-workload = 워크로드
-learn-linpack = High-Performance Linpack (HPL)
+learn-linpack = 고성능 Linpack (HPL)
 learn-rdma = RDMA 대기 시간 및 대역폭
 learn-storage = { $tool }({ $target })
 learn-reads-writes = { $reads } 읽기, { $writes } 쓰기

@@ -239,7 +239,7 @@ column-resolved-to = 实际取值
 column-stops-at = 停止条件
 column-budget = 预算
 plan-left-out = 已略过：{ $benchmark }，因为 { $why }；{ $advice }
-plan-repetitions = 重复 { $n } 次，准备 { $preparations } 次
+plan-repetitions = { $preparations } 次准备、{ $n } 次重复
 plan-cpus = { $n ->
    *[other] CPU { $which }
 }
@@ -314,7 +314,7 @@ plan-until-the-work-is-done = 直到工作完成
 plan-and-open-phases = { $time }，另有 { $n } 个阶段直到工作完成
 
 ## When cases stop
-plan-stops-at = 用例在 { $stop } 时停止：区间达到该宽度，且至少完成这么多次准备中的这么多次重复；或者时间预算用尽。
+plan-stops-at = 用例按 { $stop } 停止：区间达到该宽度，且至少完成这么多次准备中的这么多次重复；或者时间预算用尽。
 plan-stop-as-shown = 所示数值
 
 ## References
