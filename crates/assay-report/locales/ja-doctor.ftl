@@ -1,7 +1,7 @@
 # What the checks of `assay doctor` say of themselves; their English is beside the checks, and what is not here is typed as it is.
 check-network-congestion-control =
     .expected = Linux の既定である cubic。ほかのアルゴリズムは結果に影響します
-    .why = 同じ経路でも、輻輳制御だけで半分にも 2 倍にもなります
+    .why = 同じ経路でも、輻輳制御の違いだけで結果が半分にも 2 倍にもなります
     .change = sysctl net.ipv4.tcp_congestion_control=cubic、または一つの測定に --congestion
 check-network-receive-buffer =
     .expected = リンク速度 × 往復時間の 2 倍。不明な場合は 16 MiB 以上
@@ -72,8 +72,8 @@ check-network-path =
     .why = ループバックからネットワークのことは何もわからず、応答のない相手は判断できません
     .change = 別のマシンのアドレスでホストを指定する。ICMP エコーを通す
 check-network-path-mtu =
-    .expected = デバイスのものと同じ大きさで、分割を禁じたエコーで確かめられている
-    .why = 収まらないパケットは分割されるか、ルーターが知らせない所で消え、ストリームが止まります
+    .expected = デバイスのものと同じ大きさで、フラグメント化を禁止したエコーで確かめられている
+    .why = 収まらないパケットはフラグメント化されるか、ルーターが知らせない所で消え、ストリームが止まります
     .change = 両端で ip link set DEVICE mtu N に、ここで通る値を指定する。ICMP エラーを通す
 check-network-mtu =
     .expected = すべてのデバイスで 1500 以上、両端で同じ
@@ -161,13 +161,13 @@ check-kernel-machine =
     .change = マシンの種類を結果とともに自分で記録する
 check-kernel-clock-source =
     .expected = プログラムから出ずに読めるもの（tsc、kvm-clock、hyperv_clocksource_tsc_page、arch_sys_counter）。hpet、acpi_pm、xen ではない
-    .why = 遅い時計は、短い測定のたびに含まれます
+    .why = クロックの読み取りが遅いと、短い測定のたびにその時間が含まれます
 check-kernel-mitigations =
     .expected = 記録され、比較では両側で同じ
     .why = 緩和策がシステムコール、コンテキストスイッチ、間接呼び出しを遅くする度合いは大きく異なります
     .change = マシンの安全性が許すなら、カーネルのコマンドラインで mitigations=
 check-kernel-command-line =
-    .expected = CPU、メモリ、時計を奪うパラメーターがない
+    .expected = CPU、メモリ、クロックソースを制限するパラメーターがない
     .why = そうしたパラメーターは、マシンを名前よりも小さく、または遅くします
     .change = ブートローダーの設定を編集し、再起動
 check-kernel-nmi-watchdog =
@@ -196,9 +196,9 @@ check-rdma-lanes =
     .why = 分岐ケーブルや半分の速度のカードは 2 レーンが正常ですが、不良のケーブルでも 4 レーンのうち 2 レーンだけが残ります。カーネルの表示はどちらも同じです
     .change = ファブリック側を確認する。iblinkinfo が「Could be 4X」と示すならケーブルを挿し直すか交換する。そうでなければ 2 レーンがすべてです
 check-rdma-errors =
-    .expected = エラーのカウンターが動かない
+    .expected = エラーカウンターが増加していない
     .why = 壊れたり捨てられたりしたものは再送され、レイテンシに外れ値が出て帯域幅が下がります
-    .change = リンクのカウンターが動くならケーブルを交換し、トランスポートのものなら損失と、フロー制御（PFC、ECN）の欠如を調べる
+    .change = リンクのカウンターが増加するならケーブルを交換し、トランスポートのものなら損失と、フロー制御（PFC、ECN）の欠如を調べる
 check-rdma-firmware =
     .expected = ドライバーがあり、同種のカードのファームウェアがすべて同じ
     .why = ファームウェアの異なるカードは、レイテンシと、片方だけにある不具合が異なります

@@ -22,7 +22,7 @@ on-more-hosts = { $n ->
 }
 one-and-two = { $one } и { $two }
 what-by = { $what } (инструмент: { $by })
-name-in = { $name } в { $place }
+name-in = { $name } ({ $place })
 test-at = { $test } при { $share }
 is-mean = { $value } (среднее)
 per-second = { $rate } в секунду
@@ -110,10 +110,10 @@ table-other = Результаты всех остальных тестов
 table-programs = Время, память и показатели программ
 table-perftest = Те же сообщения по правилам perftest
 table-measurers = Медианы и их отношение
-table-copies = Пропускная способность в { $unit } при копировании в память домена его ЦП (строки) из памяти другого домена (столбцы)
-table-node-latency = Задержка в { $unit } зависимых загрузок первым ЦП узла NUMA (строки) в памяти каждого узла (столбцы)
+table-copies = Пропускная способность ({ $unit }) копирования в память домена силами его ЦП (строки) из памяти другого домена (столбцы)
+table-node-latency = Задержка ({ $unit }) зависимых загрузок: первый ЦП узла NUMA (строки), память каждого узла (столбцы)
 table-cache-bandwidth = Пропускная способность чтения каждого уровня кэша и памяти
-table-core-to-core = Задержка строки кэша от одного ядра к другому по расстоянию, с наименьшей и наибольшей парой
+table-core-to-core = Задержка передачи строки кэша от одного ядра к другому по расстоянию, а также пары с наименьшей и наибольшей задержкой
 table-loaded-latency = Задержка памяти в зависимости от пропускной способности остального трафика
 table-network-items = Полезная скорость и затраты ЦП
 table-network = Показатели сети с интервалами
@@ -145,8 +145,8 @@ bars-legend = { $name }, по оси — { $axis }; { $bars } от { $low } до
 axis-operations-per-byte = операций на байт
 axis-compute-rate = скорость вычислений
 mpi-by-distance = { $metric ->
-    [latency] Задержка по расстоянию между парами, сообщения { $size }
-   *[bandwidth] Пропускная способность по расстоянию между парами, сообщения { $size }
+    [latency] Задержка по расстоянию между рангами пары, сообщения по { $size }
+   *[bandwidth] Пропускная способность по расстоянию между рангами пары, сообщения по { $size }
 }
 axis-cores = ядра
 axis-message-size = размер сообщения
@@ -154,7 +154,7 @@ axis-rate-reached = достигнутая частота операций
 axis-bandwidth-per-core = пропускная способность чтения на ядро
 axis-traffic = пропускная способность всего трафика
 axis-time-measured = время измерения
-axis-share-at-most = доля не дольше этого времени
+axis-share-at-most = доля значений не больше этого времени
 timeline-of = Ход во времени: { $name }
 timeline-payload = измерено
 timeline-read = прочитано
@@ -185,7 +185,7 @@ column-cpu-system = ЦП, система
 column-cpu-time = время ЦП
 column-cpu-user = ЦП, пользователь
 column-cpus = ЦП
-column-target-size = размер цели
+column-target-size = размер объекта
 column-depth = глубина очереди
 column-generator = генератор
 column-goal = цель
@@ -205,7 +205,7 @@ column-library = библиотека
 column-lowest = наименьшая
 column-median = медиана
 column-median-from-due = медиана от планового начала
-column-middle = средняя
+column-middle = медианная
 column-note = прим.
 column-of-limit = доля предела
 column-of-link = доля скорости канала
@@ -264,7 +264,7 @@ fact-virtualisation = виртуализация
 fact-product = продукт
 fact-clock-source = источник времени
 fact-cpu-quota = квота ЦП
-fact-memory-limit-of-the-control-group = лимит памяти контрольной группы
+fact-memory-limit-of-the-control-group = лимит памяти группы cgroup
 fact-fingerprint = отпечаток
 
 suite = Набор { $suite }
@@ -313,10 +313,10 @@ imported = Это измерено другим инструментом и за
 clock = Часы: { $name }, разрешение { $resolution }, чтение занимает { $cost }. Повтор пустого цикла занимает { $null }: это накладные расходы каждого измеряемого прохода.
 stolen = Гипервизор отнял { $share } времени ЦП за время прогона.
 throttled-times = { $n ->
-    [one] За время прогона контрольная группа была ограничена { $n } раз.
-    [few] За время прогона контрольная группа была ограничена { $n } раза.
-    [many] За время прогона контрольная группа была ограничена { $n } раз.
-   *[other] За время прогона контрольная группа была ограничена { $n } раза.
+    [one] За время прогона группа cgroup была ограничена { $n } раз.
+    [few] За время прогона группа cgroup была ограничена { $n } раза.
+    [many] За время прогона группа cgroup была ограничена { $n } раз.
+   *[other] За время прогона группа cgroup была ограничена { $n } раза.
 }
 
 byte-counting = Байты считаются как в STREAM: на элемент { $copy } для Copy и Scale, { $add } для Add и Triad, { $read } для чтения и записи. Дополнительное чтение каждой строки кэша, которое вызывает обычная запись, не учитывается.
@@ -402,23 +402,23 @@ storage-explanation = Задержка — от отправки до завер
 storage-explanation-due = Задержка от планового начала отсчитывается с момента, когда операция должна была начаться: столько ждёт пользователь; её же показывают кривые отклика.
 storage-cached = Часть этих операций прошла через страничный кэш: они измеряют память не меньше, чем хранилище.
 storage-kind = { $pattern } { $size }, в обработке { $depth }
-storage-target = Цель: { $target }
+storage-target = Объект измерения: { $target }
 storage-engine = Механизм: { $engine }, { $reason }
 steady-reached = { $test }: установившийся режим достигнут в раунде { $rounds }
 steady-not-reached = { $test }: установившийся режим не достигнут, раундов: { $rounds }
 steady-spread = последние раунды различаются на { $range } и меняются на { $slope }
-goal-met = { $test }: цель { $goal } достигнута при { $rate }, но не подтверждена при { $missed }; замкнутый контур достиг { $closed }.
+goal-met = { $test }: цель { $goal } достигнута при { $rate }, но не подтверждена при { $missed }; закрытая модель нагрузки достигла { $closed }.
 goal-kept = выполнено
 goal-missed = не выполнено
 goal-unclear = неясно
 curve-knee = { $what }: { $knee }.
 knee-unreported = задержка от планового начала неизвестна, поэтому перегиба нет
-knee-between = перегиб при { $rate } ({ $low }–{ $high }): там медиана вдвое больше, чем у незагруженной цели, { $latency } от планового начала
-knee-at = перегиб при { $rate }: там медиана вдвое больше, чем у незагруженной цели, { $latency } от планового начала
+knee-between = перегиб при { $rate } ({ $low }–{ $high }): там медиана вдвое больше, чем без нагрузки, { $latency } от планового начала
+knee-at = перегиб при { $rate }: там медиана вдвое больше, чем без нагрузки, { $latency } от планового начала
 no-knee = до { $rate } перегиба нет: { $why }
 knee-found = перегиб найден
 knee-too-few-points = для перегиба нужно не менее пяти точек
-knee-flat = задержка остаётся меньше удвоенной задержки незагруженной цели
+knee-flat = задержка остаётся меньше удвоенной задержки без нагрузки
 knee-within-uncertainty = задержка растёт не больше, чем на свою неопределённость
 knee-no-idle = уже наименьшая частота лежит за ним
 response-description = Медиана задержки: от { $low } при { $few } до { $high } при { $many }; { $knee }.
@@ -433,7 +433,7 @@ engine-untried-contest = ядро может передавать io_uring ра�
 
 verdict-better = лучше
 verdict-worse = хуже
-verdict-equivalent = равноценно
+verdict-equivalent = эквивалентно
 verdict-cannot-tell = определить нельзя
 differ = { $what }: { $a } и { $b }
 differ-load = { $what }: { $a } и { $b } готовых к выполнению задач
@@ -453,7 +453,7 @@ aspect-engine = механизм { $of }
 aspect-far-end = удалённая сторона
 aspect-congestion = управление перегрузкой
 aspect-array-size = размер массивов
-aspect-file-size = размер целей
+aspect-file-size = размер объектов
 aspect-file-system = файловая система
 aspect-device = устройство
 aspect-load = нагрузка до прогонов

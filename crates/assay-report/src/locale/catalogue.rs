@@ -64,10 +64,20 @@ impl From<u32> for Argument {
 /// Formats a message in the current language; falls back to English, then to the identifier.
 pub(crate) fn format_message(id: &str, arguments: &[(&str, Argument)]) -> String {
     let arguments = to_fluent_arguments(arguments);
-    let localised = format_in_locale(Language::current().locale, id, Some(&arguments));
+    let locale = Language::current().locale;
+    let localised = format_in_locale(locale, id, Some(&arguments));
     localised
+        .map(|text| match locale {
+            Locale::Ru => join_ordinals(&text),
+            _ => text,
+        })
         .or_else(|| format_in_locale(Locale::En, id, Some(&arguments)))
         .unwrap_or_else(|| id.to_owned())
+}
+
+/// Removes the blank before a percent sign with an ordinal ending, as Russian writes it: `95%-й`.
+fn join_ordinals(text: &str) -> String {
+    text.replace("\u{a0}%-", "%-").replace("\u{202f}%-", "%-")
 }
 
 fn to_fluent_arguments<'a>(arguments: &'a [(&'a str, Argument)]) -> FluentArgs<'a> {
