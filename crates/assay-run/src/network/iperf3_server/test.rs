@@ -174,6 +174,17 @@ impl<'s, 'a> Iperf3ServerTest<'s, 'a> {
         NetworkError::AboveLimit { peer: self.control.peer.clone(), source }
     }
 
+    /// Waits until the client has read why its test ends, and closes its control connection. Streams
+    /// that were reset earlier would hide the reason from a client that writes to them.
+    fn wait_for_leaving(&mut self) {
+        let step = self.control.start_step(Duration::from_secs(2));
+        while !step.is_over() && !self.shared.is_closing() {
+            if self.control.poll(POLL_INTERVAL, usize::MAX, "the end of the test").is_err() {
+                break;
+            }
+        }
+    }
+
     /// Restricts this test to the CPU that its client names: the threads of the streams inherit it.
     fn restrict_cpu(&mut self, parameters: &Iperf3Parameters) -> Result<(), NetworkError> {
         let Some(cpu) = parameters.server_cpu else { return Ok(()) };
@@ -409,8 +420,11 @@ impl<'s, 'a> Iperf3ServerTest<'s, 'a> {
         loop {
             meter.tick(report);
             if let Some(watch) = &mut rate {
-                let checked = watch.check(clock::now_ns(), meter.moved_bytes());
-                checked.map_err(|limit| self.reject_above(limit))?;
+                if let Err(limit) = watch.check(clock::now_ns(), meter.moved_bytes()) {
+                    let error = self.reject_above(limit);
+                    self.wait_for_leaving();
+                    return Err(error);
+                }
             }
             let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));
             let wait = due.clamp(Duration::from_millis(1), POLL_INTERVAL);
