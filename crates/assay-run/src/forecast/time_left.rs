@@ -386,6 +386,35 @@ mod tests {
         }
     }
 
+    /// The pairs of a round share its time.
+    #[test]
+    fn rounds_of_pairs_count_once() {
+        let mut cases = chains(8, 8.0);
+        for (case, at) in cases.iter_mut().zip(0..) {
+            // Two rounds of four pairs, each planned with half of the budget.
+            case.stopping.budget_s = 4.0;
+            case.pair = Some(CasePair {
+                peer: "b".into(),
+                address: None,
+                question: 0,
+                round: at / 4,
+                together: 4,
+                own: RdmaDevice::default(),
+                far: RdmaDevice::default(),
+            });
+        }
+        let mut all = forecast(&cases, 8.0);
+        all.fix_cases();
+        assert!(all.check_budget(0.0).is_some(), "as if one after the other");
+        all.join_rounds();
+        assert!((all.required_s(0.0) - 8.0).abs() < 1e-9, "{}", all.required_s(0.0));
+        let mut all = forecast(&cases, 0.55);
+        let warned = |all: &RunForecast| all.cut_warning().map(|it| it.to_string());
+        assert!(warned(&all).is_some());
+        all.join_rounds();
+        assert_eq!(warned(&all), None);
+    }
+
     #[test]
     fn warns_of_cases_without_time() {
         for (count, budget_s, expected) in

@@ -220,6 +220,15 @@ fn explains_malformed_arguments() {
             "help compute",
             "it is a suite: `assay run compute --dry-run` shows what it measures\n",
         ),
+        (
+            "run mpi --sizes 4KiB,1MiB --dry-run",
+            "a list of sizes is not supported; write a range like 4KiB:1MiB\n",
+        ),
+        (
+            "net vm2",
+            "`assay net` measures an operation, and vm2 is none\n  help: put the operation first: `assay net throughput vm2`\n",
+        ),
+        ("net throughputt vm2", "throughput"),
         ("bench", "there is no command `bench`\n  help: `assay run` measures this machine\n"),
         ("ls", "`assay list` lists the stored runs\n"),
         ("latency", "`assay run memory` measures the latency of memory"),

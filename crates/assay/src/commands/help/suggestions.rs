@@ -84,7 +84,7 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
     })
 }
 
-/// Returns the failure for `assay storage DIR`, which lacks the operation.
+/// Returns the failure for `assay storage DIR` or `assay net HOST`, which lack the operation.
 pub(super) fn target_for_operation(
     error: &clap::Error,
     command: &str,
@@ -93,12 +93,17 @@ pub(super) fn target_for_operation(
         return None;
     };
     let is_path = word.contains(['/', '.']) || Path::new(word).exists();
-    (command == "storage" && is_path).then(|| {
-        CommandFailure::usage(format!(
-            "`assay storage` measures an operation, and {word} is none"
-        ))
-        .advise(format!("put the operation first: `assay storage read {word}`"))
-    })
+    let is_typing_error = error.get(ContextKind::SuggestedSubcommand).is_some();
+    let operation = match command {
+        "storage" if is_path => "read",
+        "net" if !is_typing_error => "throughput",
+        _ => return None,
+    };
+    let what = format!("`assay {command}` measures an operation, and {word} is none");
+    Some(
+        CommandFailure::usage(what)
+            .advise(format!("put the operation first: `assay {command} {operation} {word}`")),
+    )
 }
 
 /// Returns the failure for an option that only the emulated tool or another command has.
