@@ -389,9 +389,9 @@ mod tests {
     /// The pairs of a round share its time.
     #[test]
     fn rounds_of_pairs_count_once() {
-        let mut cases = chains(8, 8.0);
-        for (case, at) in cases.iter_mut().zip(0..) {
-            // Two rounds of four pairs, each planned with half of the budget.
+        let mut cases = chains(10, 10.0);
+        // Two rounds of four pairs take 4 s each, and two cases of a host itself have the rest.
+        for (case, at) in cases.iter_mut().take(8).zip(0..) {
             case.stopping.budget_s = 4.0;
             case.pair = Some(CasePair {
                 peer: "b".into(),
@@ -403,16 +403,12 @@ mod tests {
                 far: RdmaDevice::default(),
             });
         }
-        let mut all = forecast(&cases, 8.0);
-        all.fix_cases();
-        assert!(all.check_budget(0.0).is_some(), "as if one after the other");
+        let mut all = forecast(&cases, 10.0);
+        assert!(all.check_budget(0.0).is_some() && all.cut_warning().is_some());
+        let mut all = forecast(&cases, 10.0);
         all.join_rounds();
-        assert!((all.required_s(0.0) - 8.0).abs() < 1e-9, "{}", all.required_s(0.0));
-        let mut all = forecast(&cases, 0.55);
-        let warned = |all: &RunForecast| all.cut_warning().map(|it| it.to_string());
-        assert!(warned(&all).is_some());
-        all.join_rounds();
-        assert_eq!(warned(&all), None);
+        assert!((8.0..9.0).contains(&all.required_s(0.0)), "{}", all.required_s(0.0));
+        assert_eq!((all.check_budget(0.0), all.cut_warning()), (None, None));
     }
 
     #[test]

@@ -196,14 +196,14 @@ const EXAMPLES: &[(&str, &str)] = &[
     (
         "iperf3",
         "Examples:
-  assay iperf3 -s -B ADDRESS       the server, on one host
-  assay iperf3 -c HOST -P 4 -t 10  the client, on the other",
+  assay iperf3 -s -B ADDRESS        the server, on one host
+  assay iperf3 -c HOST -P 4 -t 10   the client, on the other",
     ),
     (
         "qperf",
         "Examples:
-  assay qperf                  the server, on one host
-  assay qperf HOST tcp_bw tcp_lat  the client, on the other",
+  assay qperf                       the server, on one host
+  assay qperf HOST tcp_bw tcp_lat   the client, on the other",
     ),
     (
         "ping",
