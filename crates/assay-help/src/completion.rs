@@ -82,11 +82,26 @@ struct NameCompleter {
 impl ValueCompleter for NameCompleter {
     fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
         let typed = current.to_string_lossy();
-        let names = (self.list)().into_iter().filter(|name| name.starts_with(&*typed));
-        let mut found: Vec<CompletionCandidate> = names.map(CompletionCandidate::new).collect();
+        let names = complete_name(&(self.list)(), &typed);
+        let mut found: Vec<CompletionCandidate> =
+            names.into_iter().map(CompletionCandidate::new).collect();
         if self.with_files {
             found.extend(PathCompleter::any().complete(current));
         }
         found
     }
+}
+
+/// Returns the names that begin with the typed text; if none does, the last parts that do: `hbv4` of
+/// `azure/hbv4`.
+fn complete_name(names: &[String], typed: &str) -> Vec<String> {
+    let begins = |name: &&str| name.starts_with(typed);
+    let mut found: Vec<&str> = names.iter().map(String::as_str).filter(begins).collect();
+    if found.is_empty() {
+        let parts = names.iter().filter_map(|name| name.rsplit_once('/'));
+        found = parts.map(|(_, part)| part).filter(begins).collect();
+        found.sort_unstable();
+        found.dedup();
+    }
+    found.into_iter().map(str::to_owned).collect()
 }

@@ -49,7 +49,10 @@ fn arrange_command(
 ) -> Command {
     let examples = layout.examples.iter().find(|(known, _)| *known == name);
     let command = match examples {
-        Some((_, text)) => command.after_help(*text),
+        Some((_, text)) => {
+            let notes = command.get_after_help().map(|notes| format!("\n\n{notes}"));
+            command.after_help(format!("{text}{}", notes.unwrap_or_default()))
+        }
         None => command,
     };
     let is_long = command.get_arguments().filter(|it| !it.is_hide_set()).count() > MANY;

@@ -19,14 +19,23 @@ pub struct ManSections<'a> {
 /// # Errors
 /// Those of the writer.
 pub fn render(command: Command, sections: ManSections<'_>) -> io::Result<String> {
-    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let end = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let command = command.after_help(None::<&str>);
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
     let mut text = String::from_utf8_lossy(&page).into_owned();
-    if !examples.is_empty() {
-        let examples = examples.strip_prefix("Examples:\n").unwrap_or(&examples);
-        let _ = write!(text, ".SH EXAMPLES\n.nf\n{}\n.fi\n", escape(examples));
+    let (examples, notes) = match end.strip_prefix("Examples:\n") {
+        Some(rest) => rest.split_once("\n\n").unwrap_or((rest, "")),
+        None => ("", end.as_str()),
+    };
+    for (title, body) in [("EXAMPLES", examples), ("NOTES", notes)] {
+        let (before, after) = match body.lines().any(|line| line.starts_with(' ')) {
+            true => (".nf\n", ".fi\n"),
+            false => ("", ""),
+        };
+        if !body.is_empty() {
+            let _ = write!(text, ".SH {title}\n{before}{}\n{after}", escape(body));
+        }
     }
     text.push_str(".SH FILES\n");
     for (file, meaning) in sections.files {

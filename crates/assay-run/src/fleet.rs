@@ -126,7 +126,7 @@ impl FleetPlan {
     #[must_use]
     pub fn forecast(&self, keeps_budget: bool) -> PlanForecast {
         let mut outlook =
-            PlanForecast::from_plan(&self.plan, &HostFacts::default(), keeps_budget);
+            PlanForecast::from_fleet_plan(&self.plan, &HostFacts::default(), keeps_budget);
         // The note is not needed if the forecast follows from the budget alone.
         let is_of_hosts =
             outlook.notes.len() > usize::from(self.plan.budget_warning().is_some());

@@ -80,6 +80,8 @@ pub(crate) struct RunForecast {
     priorities: Vec<TimePriority>,
     /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
+    /// Number of cases that share the time of each case, itself included.
+    together: Vec<f64>,
     /// Total overhead of MPI launches without their measurements, and their number.
     launched: (f64, u32),
     memory: Option<MemoryCosts>,
@@ -155,7 +157,16 @@ impl RunForecast {
         let priorities = plan.time_priorities();
         let budget_s = plan.budget_s;
         let keeps_budget = keeps_budget && budget_s >= LEAST_KEPT_S;
-        Self { budget_s, keeps_budget, cases, priorities, least_s, ..Self::default() }
+        let together = vec![1.0; plan.cases.len()];
+        Self { budget_s, keeps_budget, cases, priorities, least_s, together, ..Self::default() }
+    }
+
+    /// Counts the time of a round once: in a plan of several hosts, all its pairs have a case, and they
+    /// measure at the same time.
+    pub(crate) fn join_rounds(&mut self) {
+        for (case, together) in self.cases.iter().zip(&mut self.together) {
+            *together = case.pair.as_ref().map_or(1.0, |pair| f64::from(pair.together.max(1)));
+        }
     }
 
     /// Shortens no case over the network: the hosts of a run transfer at the same time.
@@ -291,9 +302,10 @@ impl RunForecast {
         let cases = self.cases.iter().zip(&self.least_s).zip(&self.priorities);
         let mut needs: Vec<CaseNeed> = cases.map(&mut need).collect();
         let pace = CaseNeed::pace(&needs);
-        for need in &mut needs {
+        for (need, together) in needs.iter_mut().zip(&self.together) {
+            need.planned_s /= together;
             // The first turns of a long plan are longer than first results.
-            need.least_s = (pace * need.least_s).min(need.planned_s);
+            need.least_s = (pace * need.least_s / together).min(need.planned_s);
         }
         needs
     }

@@ -185,7 +185,17 @@ impl PlanForecast {
     /// Forecast of a plan on a host, with the costs of a typical server.
     #[must_use]
     pub fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
+        Self::from_forecast(RunForecast::from_plan(plan, host, keeps_budget), plan, host)
+    }
+
+    /// Forecast of the plan of several hosts.
+    pub(crate) fn from_fleet_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let mut outlook = RunForecast::from_plan(plan, host, keeps_budget);
+        outlook.join_rounds();
+        Self::from_forecast(outlook, plan, host)
+    }
+
+    fn from_forecast(mut outlook: RunForecast, plan: &Plan, host: &HostFacts) -> Self {
         outlook.set_memory_costs(Some(MemoryCosts::TYPICAL));
         let beyond = outlook.check_budget(0.0);
         let exceeds_budget = beyond.is_some();

@@ -218,6 +218,15 @@ fn advise_other_command(name: &str) -> Option<String> {
                 .to_owned(),
         );
     }
+    let suite = match name {
+        "cpu" | "cpus" | "flops" => Some("compute"),
+        "ram" | "bandwidth" | "latency" => Some("memory"),
+        "disk" | "ssd" | "nvme" | "io" => Some("storage-local --target DIR"),
+        _ => None,
+    };
+    if let Some(suite) = suite {
+        return Some(format!("did you mean `assay run {suite}`?"));
+    }
     let benchmark = Benchmark::from_id(name)?;
     let measures =
         |suite: &Suite| suite.measures.iter().any(|it| it.request.benchmark() == benchmark);
@@ -262,6 +271,8 @@ mod tests {
             ("mpi.latency", "`assay run mpi` measures it"),
             ("gpu", "assay measures no GPUs itself"),
             ("suites", "`assay help suites` lists the suites"),
+            ("cpu", "did you mean `assay run compute`?"),
+            ("disk", "did you mean `assay run storage-local --target DIR`?"),
             ("quik", "quick"),
             ("missing.toml", "check the name and the folder"),
         ] {

@@ -228,15 +228,15 @@ fn byte_factor(suffix: &str) -> Option<f64> {
 
 fn second_factor(suffix: &str) -> Option<f64> {
     Some(match suffix {
-        "" | "s" => 1.0,
+        "" | "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
         "ms" => 1e-3,
         "us" | "µs" | "μs" => 1e-6,
         "ns" => 1e-9,
         "ps" => 1e-12,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        "w" => 604_800.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        "w" | "week" | "weeks" => 604_800.0,
         _ => return None,
     })
 }

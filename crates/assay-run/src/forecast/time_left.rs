@@ -386,6 +386,31 @@ mod tests {
         }
     }
 
+    /// The pairs of a round share its time.
+    #[test]
+    fn rounds_of_pairs_count_once() {
+        let mut cases = chains(10, 10.0);
+        // Two rounds of four pairs take 4 s each, and two cases of a host itself have the rest.
+        for (case, at) in cases.iter_mut().take(8).zip(0..) {
+            case.stopping.budget_s = 4.0;
+            case.pair = Some(CasePair {
+                peer: "b".into(),
+                address: None,
+                question: 0,
+                round: at / 4,
+                together: 4,
+                own: RdmaDevice::default(),
+                far: RdmaDevice::default(),
+            });
+        }
+        let mut all = forecast(&cases, 10.0);
+        assert!(all.check_budget(0.0).is_some() && all.cut_warning().is_some());
+        let mut all = forecast(&cases, 10.0);
+        all.join_rounds();
+        assert!((8.0..9.0).contains(&all.required_s(0.0)), "{}", all.required_s(0.0));
+        assert_eq!((all.check_budget(0.0), all.cut_warning()), (None, None));
+    }
+
     #[test]
     fn warns_of_cases_without_time() {
         for (count, budget_s, expected) in

@@ -13,10 +13,10 @@ use super::values::parse_margin;
 use super::{MeasuringArguments, parse_factor};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-A single program with its arguments goes after `--`: assay exec -- ./app -n 100
-Several programs are each one argument: assay exec './a -n 100' './b -n 100'
-Levels of a factor take turns:          assay exec --factor size=1,2,4 -- ./app -s {size}")]
+#[command(after_help = "Examples:
+  assay exec -- ./app -n 100                      a single program
+  assay exec './a -n 100' './b -n 100'            several, each in one argument
+  assay exec --factor n=1,2,4 -- ./app -n {n}     levels of a factor in turns")]
 pub(crate) struct ExecArguments {
     /// Programs, each with its arguments in one text, split into words as a shell would; they take
     /// turns in random blocks, and each is compared with the first

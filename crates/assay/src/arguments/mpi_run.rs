@@ -97,6 +97,9 @@ impl MpiRunArguments {
 
 /// Parses a range of sizes, `8:4096` or `0:4MiB`; a single size is both minimum and maximum.
 fn parse_sizes(text: &str) -> Result<(u64, u64), String> {
+    if text.contains(',') {
+        return Err("a list of sizes is not supported; write a range like 4KiB:1MiB".into());
+    }
     let size = |text: &str| match text.parse::<u64>() {
         Ok(bytes) => Ok(bytes),
         Err(_) => text.parse::<Bytes>().map(|it| it.0).map_err(|error| error.to_string()),

@@ -26,6 +26,7 @@ pub(crate) enum ToolShape {
     /// Console output of Vdbench; with --output also its folder
     Vdbench,
     /// Text output of fio
+    #[value(alias = "fio")]
     FioNormal,
     /// JSON output of fio
     FioJson,

@@ -88,7 +88,7 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
         }
         _ => error,
     };
-    let known = suggestions::unknown_option(error, &command)
+    let known = suggestions::unknown_option(error, (&command, &command_path))
         .or_else(|| suggestions::target_for_operation(error, &command))
         .or_else(|| suggestions::unknown_command(error, &command));
     if let Some(failure) = known {

@@ -220,6 +220,30 @@ fn explains_malformed_arguments() {
             "help compute",
             "it is a suite: `assay run compute --dry-run` shows what it measures\n",
         ),
+        (
+            "run mpi --sizes 4KiB,1MiB --dry-run",
+            "a list of sizes is not supported; write a range like 4KiB:1MiB\n",
+        ),
+        (
+            "net vm2",
+            "`assay net` measures an operation, and vm2 is none\n  help: put the operation first: `assay net throughput vm2`\n",
+        ),
+        ("net throughputt vm2", "a similar subcommand exists: 'throughput'"),
+        ("net ping vm2", "help: `assay net latency HOST` measures round trips\n"),
+        ("disk", "help: `assay storage read DIR` measures one operation"),
+        // Options of commands below others have other names, too.
+        (
+            "storage read . --runtime 10s",
+            "`assay storage read` does not support --runtime\n  help: use --for; `assay help storage read`",
+        ),
+        (
+            "storage read . --numjobs 4",
+            "use --threads; `assay help storage read` describes it\n",
+        ),
+        (
+            "plan littles-law --iops 3500",
+            "use --rate; `assay help plan littles-law` describes it\n",
+        ),
         ("bench", "there is no command `bench`\n  help: `assay run` measures this machine\n"),
         ("ls", "`assay list` lists the stored runs\n"),
         ("latency", "`assay run memory` measures the latency of memory"),

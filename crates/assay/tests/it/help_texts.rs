@@ -92,12 +92,14 @@ fn every_command_has_man_page_and_completions() {
         assert!(page.contains(".SH OPTIONS"), "{page}");
         let name = format!("assay\\-{command}");
         assert!(page.contains(&name), "{name} is not in {page}");
-        for section in [".SH FILES", ".SH EXIT STATUS"] {
+        for section in [".SH EXAMPLES\n.nf\n  ", ".SH FILES", ".SH EXIT STATUS"] {
             assert!(page.contains(section), "{section} is not in {page}");
         }
     }
     let page = world.assay(&["man", "run"]).succeeded().out;
     assert!(page.contains(".SH EXAMPLES\n.nf\n  assay run "), "{page}");
+    let page = world.assay(&["man", "fio"]).succeeded().out;
+    assert!(page.contains(".SH NOTES\nassay's own options: "), "{page}");
     for shell in ["bash", "zsh", "fish"] {
         let script = world.assay(&["completions", shell]).succeeded().out;
         assert!(script.contains("ASSAY_COMPLETE"), "{shell}: {script}");
@@ -137,6 +139,7 @@ fn bash_completes_names() {
         ("assay run --bud", "--budget"),
         ("assay show --locale zh", "zh-Hans"),
         ("assay compare nightly azure/hbv", "azure/hbv4"),
+        ("assay compare nightly hbv", "hbv4"),
         ("assay list --label ni", "nightly"),
         ("assay show lat", "latest"),
         ("assay run --by fi", "fio"),

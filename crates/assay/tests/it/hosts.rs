@@ -527,6 +527,22 @@ fn hosts_in_doubt_are_not_drained() {
     let outcome = run(&[triad("at_most = \"99999 GB/s\""), missing].concat()).failed_with(6);
     assert!(outcome.out.contains("nothing was measured"), "{outcome:?}");
     assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "");
+    // One file has all three tables, for several hosts and for one.
+    let of_triad = |table: &str, value: &str| {
+        format!("[[{table}]]\nmetric = \"memory.stream/triad\"\nvalue = \"{value}\"\n")
+    };
+    let all = [
+        triad("at_least = \"1 MB/s\""),
+        of_triad("claim", "2 MB/s"),
+        of_triad("limit", "99999 GB/s"),
+    ];
+    let on_both = run(&all.concat()).failed_with(6);
+    let alone = ["run", "./one.toml", "--expect", "limits.toml"];
+    for outcome in [on_both, world.assay(&alone).failed_with(6)] {
+        for says in ["1.000 MB/s", "Compared with limits.toml", "2 MB/s"] {
+            assert!(outcome.out.contains(says), "{says}: {outcome:?}");
+        }
+    }
     let outcome = run(&triad("worse_by = \"2%\"")).failed_with(3);
     assert!(outcome.err.contains("`worse_by` needs two conditions"), "{outcome:?}");
 }

@@ -187,4 +187,109 @@ const EXAMPLES: &[(&str, &str)] = &[
   assay export csv --label hbv4 -o results.csv
   assay export parquet -o folder",
     ),
+    (
+        "net",
+        "Examples:
+  assay net throughput vm2 --streams 1,4   vm2 runs `assay iperf3 -s`
+  assay net latency vm2                    vm2 runs qperf, or iperf3 -s",
+    ),
+    (
+        "iperf3",
+        "Examples:
+  assay iperf3 -s -B ADDRESS        the server, on one host
+  assay iperf3 -c HOST -P 4 -t 10   the client, on the other",
+    ),
+    (
+        "qperf",
+        "Examples:
+  assay qperf                       the server, on one host
+  assay qperf HOST tcp_bw tcp_lat   the client, on the other",
+    ),
+    (
+        "ping",
+        "Examples:
+  assay ping vm2 -c 100",
+    ),
+    (
+        "mpi",
+        "Examples:
+  mpirun -n 2 assay mpi latency    between two ranks
+  mpirun -n 2 assay mpi bw -c      with validation",
+    ),
+    (
+        "rdma",
+        "Examples:
+  assay rdma send-lat -B ADDRESS    on one host: waits for the other
+  assay rdma send-lat HOST -a       on the other: all sizes",
+    ),
+    (
+        "fio",
+        "Examples:
+  assay fio jobs.fio --dry-run
+  assay fio --name=read --rw=randread --bs=4k --size=1g --directory=/data",
+    ),
+    (
+        "vdbench",
+        "Examples:
+  assay vdbench -f parameters --dry-run
+  assay vdbench -f parameters -o output",
+    ),
+    (
+        "ior",
+        "Examples:
+  assay ior -N 4 -b 1g -t 1m -o /data/file -w -r",
+    ),
+    (
+        "plan",
+        "Examples:
+  assay plan littles-law --rate 3500 --latency 1.14ms
+  assay plan anf --throughput 4500MiB/s --level premium
+  assay plan runs nightly                  runs of a label",
+    ),
+    (
+        "rm",
+        "Examples:
+  assay rm latest
+  assay rm nightly --dry-run   all runs of a label",
+    ),
+    (
+        "prune",
+        "Examples:
+  assay prune --failed --dry-run",
+    ),
+    (
+        "verify",
+        "Examples:
+  assay verify            all stored runs
+  assay verify latest",
+    ),
+    (
+        "references",
+        "Examples:
+  assay references               all systems
+  assay references azure/hbv4",
+    ),
+    (
+        "lint",
+        "Examples:
+  assay lint page.fr.md                      against physical laws and itself
+  assay lint page.fr.md --against page.md    cell by cell against its original
+  assay lint page.md --against latest        against a stored run",
+    ),
+    (
+        "help",
+        "Examples:
+  assay help run
+  assay help docs          the guides, printed by `assay help docs/NAME.md`",
+    ),
+    (
+        "completions",
+        "Examples:
+  source <(assay completions bash)",
+    ),
+    (
+        "man",
+        "Examples:
+  assay man run | man -l -",
+    ),
 ];

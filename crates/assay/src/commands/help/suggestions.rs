@@ -38,6 +38,11 @@ const COMMAND_WORDS: &[(&[&str], &str)] = &[
         &["bandwidth"],
         "`assay stream` measures the bandwidth of memory, `assay net throughput HOST` that of a network",
     ),
+    (&["cpu", "flops"], "`assay run compute` measures the CPUs"),
+    (
+        &["disk", "io", "ssd", "nvme", "iops"],
+        "`assay storage read DIR` measures one operation, `assay run storage-local --target DIR` a suite",
+    ),
     (&["delete", "remove"], "`assay rm RUN` removes runs"),
     (&["diff"], "`assay compare A B` compares runs"),
     (
@@ -84,7 +89,7 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
     })
 }
 
-/// Returns the failure for `assay storage DIR`, which lacks the operation.
+/// Returns the failure for `assay storage DIR` or `assay net HOST`, which lack the operation.
 pub(super) fn target_for_operation(
     error: &clap::Error,
     command: &str,
@@ -93,16 +98,31 @@ pub(super) fn target_for_operation(
         return None;
     };
     let is_path = word.contains(['/', '.']) || Path::new(word).exists();
-    (command == "storage" && is_path).then(|| {
-        CommandFailure::usage(format!(
-            "`assay storage` measures an operation, and {word} is none"
-        ))
-        .advise(format!("put the operation first: `assay storage read {word}`"))
-    })
+    let is_typing_error = error.get(ContextKind::SuggestedSubcommand).is_some();
+    let operation = match (command, word.as_str()) {
+        ("net", "ping" | "rtt" | "round-trip") => {
+            return Some(
+                CommandFailure::usage(format!("there is no command `net {word}`"))
+                    .advise("`assay net latency HOST` measures round trips"),
+            );
+        }
+        ("storage", _) if is_path => "read",
+        ("net", _) if !is_typing_error => "throughput",
+        _ => return None,
+    };
+    let what = format!("`assay {command}` measures an operation, and {word} is none");
+    Some(
+        CommandFailure::usage(what)
+            .advise(format!("put the operation first: `assay {command} {operation} {word}`")),
+    )
 }
 
-/// Returns the failure for an option that only the emulated tool or another command has.
-pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<CommandFailure> {
+/// Returns the failure for an option that only the emulated tool or another command has. `path` is the
+/// whole command: `storage read`.
+pub(super) fn unknown_option(
+    error: &clap::Error,
+    (command, path): (&str, &str),
+) -> Option<CommandFailure> {
     let option = errors::unknown_argument(error)?;
     if command.starts_with('-') {
         let advice = format!("options come after the command: `assay COMMAND {option}`");
@@ -123,9 +143,10 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
         return Some(failure.advise(language_advice(command)));
     }
     let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
-    if let Some(own) = own_spelling(command, long) {
+    if let Some(own) = own_spelling(path, long) {
         return Some(
-            failure.advise(format!("use --{own}; `assay help {command}` describes it")),
+            CommandFailure::usage(format!("`assay {path}` does not support {option}"))
+                .advise(format!("use --{own}; `assay help {path}` describes it")),
         );
     }
     let mut takers = Vec::new();
@@ -141,9 +162,10 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
 
 /// Returns the option of a command with the meaning of an unknown one. A command that has no length
 /// of a single measurement has a time of the whole run.
-fn own_spelling(command: &str, unknown: &str) -> Option<&'static str> {
+fn own_spelling(path: &str, unknown: &str) -> Option<&'static str> {
     let of_assay = Arguments::command();
-    let taker = of_assay.find_subcommand(command)?;
+    let mut names = path.split(' ');
+    let taker = names.try_fold(&of_assay, |command, name| command.find_subcommand(name))?;
     let is_time = MEANINGS.iter().any(|(name, others)| {
         *name == "for" && (unknown == *name || others.contains(&unknown))
     });
