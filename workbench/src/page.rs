@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 /// Name and value of a fact.
-pub type Fact = (&'static str, String);
+pub type PageFact = (&'static str, String);
 
 /// Page that is written from top to bottom.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl MarkdownPage {
     }
 
     /// Appends facts as a table, one row each.
-    pub fn facts(&mut self, facts: &[Fact]) {
+    pub fn facts(&mut self, facts: &[PageFact]) {
         let rows: Vec<_> =
             facts.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
         self.table(&["", ""], &rows);

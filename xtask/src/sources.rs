@@ -89,11 +89,25 @@ pub(crate) fn visit_tokens(tokens: &TokenStream, visit: &mut dyn FnMut(&TokenTre
 pub(crate) mod example {
     //! Small trees for the tests of the rules.
 
+    use anyhow::Result;
+
     use super::Sources;
+    use crate::finding::TidyFinding;
 
     /// Creates a tree of these paths and texts.
     pub(crate) fn tree(files: &[(&str, &str)]) -> Sources {
         let files = files.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect();
         Sources::parse(files).expect("the example is valid Rust")
+    }
+
+    /// Checks the lines in which a rule finds something in these files.
+    pub(crate) fn check_lines(
+        rule: fn(&Sources) -> Result<Vec<TidyFinding>>,
+        files: &[(&str, &str)],
+        expected: &[usize],
+    ) {
+        let found = rule(&tree(files)).unwrap();
+        let lines: Vec<_> = found.iter().map(|it| it.line).collect();
+        assert_eq!(lines, expected, "{files:?}");
     }
 }

@@ -19,6 +19,7 @@ mod imports;
 mod leftovers;
 pub(crate) mod links;
 mod manifests;
+mod names;
 mod portability;
 mod shell;
 mod sizes;
@@ -39,6 +40,7 @@ const RULES: &[Rule] = &[
     leftovers::check,
     links::check,
     manifests::check,
+    names::check,
     portability::check,
     sizes::check,
     summary::check,

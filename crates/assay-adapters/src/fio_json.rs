@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::json_selection;
 use crate::limits::check_limit;
 use crate::outputs::ToolError;
-pub(crate) use document::FioOptions;
+pub(crate) use document::FioOptionValues;
 use document::{FioDocument, FioSum};
 use totals::FioTotals;
 
@@ -136,7 +136,7 @@ pub(crate) struct FioGroup {
     /// Client that ran it (`fio --client`).
     pub(crate) host: Option<String>,
     /// Options by name, as far as they are conditions; those of the job override global ones.
-    pub(crate) options: FioOptions,
+    pub(crate) options: FioOptionValues,
     /// Time at which it began, in seconds since 1970, if the file has it.
     pub(crate) began_s: Option<u64>,
     /// Counts of all its entries.
@@ -178,7 +178,7 @@ pub(crate) fn read_run(text: &str) -> Result<FioRun, ToolError> {
 }
 
 /// Whether all reads of a job check its own writes.
-fn verifies_only(options: &FioOptions) -> bool {
+fn verifies_only(options: &FioOptionValues) -> bool {
     let option = |name: &str| options.get(name).map(String::as_str);
     let way = option("rw").or_else(|| option("readwrite")).unwrap_or_default();
     let writes = ["write", "randwrite"].contains(&way.split(':').next().unwrap_or_default());

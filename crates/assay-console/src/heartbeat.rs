@@ -2,8 +2,10 @@
 //! The caller prints the lines.
 
 use std::fmt::{self, Debug, Formatter};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 /// Heartbeat, printed by a thread until this value is dropped.
 pub(crate) struct Heartbeat(Arc<Shared>);
@@ -53,17 +55,17 @@ impl Drop for Heartbeat {
 
 impl Shared {
     fn update_state(&self, change: impl FnOnce(&mut HeartbeatState)) {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.state.lock().even_if_poisoned());
         self.changed.notify_all();
     }
 
     fn print_until_dropped(&self, interval: Duration, write: &dyn Fn()) {
-        let mut beat = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut beat = self.state.lock().even_if_poisoned();
         while !beat.is_over {
             beat.was_written = false;
             let is_quiet = |beat: &mut HeartbeatState| !beat.is_over && !beat.was_written;
             let result = self.changed.wait_timeout_while(beat, interval, is_quiet);
-            let (after, timeout) = result.unwrap_or_else(PoisonError::into_inner);
+            let (after, timeout) = result.even_if_poisoned();
             beat = after;
             // The lock is held while writing, so that no line follows the end.
             if timeout.timed_out() && !beat.is_over {

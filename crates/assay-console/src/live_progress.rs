@@ -2,11 +2,12 @@
 //!
 //! Prints nothing elsewhere, because scripts read everything that such commands print.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::IntervalTally;
 use assay_model::workload::storage::StoragePhase;
@@ -68,7 +69,7 @@ impl LiveProgress {
     }
 
     fn set_text(&self, text: &str) {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).set_message(text);
+        self.progress.lock().even_if_poisoned().set_message(text);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Listeners that print the progress of a run on the terminal.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStatus, StopReason};
 use assay_model::phrase::Phrase;
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::trust;
 use assay_report::progress::{self, RunProgress};
 use assay_report::words::{self, sentence};
@@ -118,7 +119,7 @@ impl<'t> ProgressListener<'t> {
     }
 
     fn lock_progress(&self) -> MutexGuard<'_, RunProgress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        self.progress.lock().even_if_poisoned()
     }
 }
 

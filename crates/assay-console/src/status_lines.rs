@@ -7,8 +7,10 @@
 
 use std::fmt::{self, Debug, Formatter, Write as _};
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 /// Redraw interval: twice a second, so that drawing takes little time from cores that measure.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(500);
@@ -93,7 +95,7 @@ impl StatusLinesHandle {
 
 impl Shared {
     fn lock_drawing(&self) -> MutexGuard<'_, Drawing> {
-        self.drawing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.drawing.lock().even_if_poisoned()
     }
 
     fn draw_until_dropped(&self) {
@@ -101,7 +103,7 @@ impl Shared {
         while !drawing.is_over {
             drawing.draw();
             let result = self.ended.wait_timeout(drawing, REDRAW_INTERVAL);
-            drawing = result.unwrap_or_else(PoisonError::into_inner).0;
+            drawing = result.even_if_poisoned().0;
         }
     }
 

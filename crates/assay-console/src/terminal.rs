@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use assay_kernels::standard_output;
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::sanitize;
 use assay_report::document::Document;
 use assay_report::progress::RunProgress;
@@ -35,8 +36,7 @@ static ACTIVE_STATUS_LINES: Mutex<Option<StatusLinesHandle>> = Mutex::new(None);
 
 /// Writes to standard error from anywhere, above the status lines.
 pub fn write_above_progress(text: &str) {
-    let status_lines =
-        ACTIVE_STATUS_LINES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let status_lines = ACTIVE_STATUS_LINES.lock().even_if_poisoned().clone();
     if !status_lines.is_some_and(|handle| handle.write_above(|| to_stderr(text))) {
         // A line of its own, after any key that the terminal echoed.
         to_stderr(&format!("\n{text}"));
@@ -191,7 +191,7 @@ impl Terminal {
                 false => (FILE_INTERVAL, PLAIN_WIDTH),
             };
             self.heartbeat = Some(Heartbeat::new(interval, move || {
-                let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+                let progress = progress.lock().even_if_poisoned();
                 to_stderr(&progress.plain_line(began.elapsed().as_secs_f64(), width));
             }));
             return;
@@ -199,15 +199,14 @@ impl Terminal {
         let status_lines = StatusLines::new(Box::new(move || {
             let (height, width) = Term::stderr().size();
             let width = usize::from(width).saturating_sub(1);
-            let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let progress = progress.lock().even_if_poisoned();
             let line = progress.line(began.elapsed().as_secs_f64(), width);
             // Half of the screen stays free for earlier output.
             let mut lines = vec![line];
             lines.extend(progress.host_lines(width, usize::from(height) / 2));
             lines.iter().map(|it| sanitize::escape_hidden(it).replace('\n', " ")).collect()
         }));
-        *ACTIVE_STATUS_LINES.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(status_lines.handle());
+        *ACTIVE_STATUS_LINES.lock().even_if_poisoned() = Some(status_lines.handle());
         self.status_lines = Some(status_lines);
     }
 

@@ -42,7 +42,6 @@ pub mod frame;
 pub mod host_events;
 mod listener;
 mod open_calls;
-mod poisoned_lock;
 mod program;
 pub mod relay;
 mod stderr;

@@ -2,10 +2,11 @@
 //! stores its input.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use fs_err as fs;
 
 /// Maximum time of an execution, far above that of any input in a debug build on a slow machine.
@@ -40,7 +41,7 @@ impl Watchdog {
     }
 
     fn current(&self) -> std::sync::MutexGuard<'_, CurrentInput> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().even_if_poisoned()
     }
 
     #[expect(clippy::print_stderr, reason = "nothing else can be told any more")]

@@ -6,8 +6,9 @@
 
 use std::io;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use libc::{c_int, c_long, c_ulong, c_void};
 
 use crate::mapping::Mapping;
@@ -35,7 +36,7 @@ pub struct MemoryNode {
 
 /// Error of placing memory on a node.
 #[derive(Debug, thiserror::Error)]
-pub enum PlacementError {
+pub enum MemoryPlacementError {
     /// The system refuses memory of the node.
     #[error("cannot request memory of NUMA node {node}")]
     Request {
@@ -78,11 +79,11 @@ impl MemoryNode {
     /// Requests the node for all pages of the mapping that are not touched yet.
     ///
     /// # Errors
-    /// [`PlacementError::Request`], unless a first touch can place the pages as well.
-    pub fn request(self, mapping: &Mapping) -> Result<(), PlacementError> {
+    /// [`MemoryPlacementError::Request`], unless a first touch can place the pages as well.
+    pub fn request(self, mapping: &Mapping) -> Result<(), MemoryPlacementError> {
         match prefer(mapping, self.node) {
             Err(source) if self.cpu.is_none() => {
-                Err(PlacementError::Request { node: self.node, source })
+                Err(MemoryPlacementError::Request { node: self.node, source })
             }
             Ok(()) | Err(_) => Ok(()),
         }
@@ -91,14 +92,14 @@ impl MemoryNode {
     /// Touches all pages on the node's CPU, if it has one.
     ///
     /// # Errors
-    /// [`PlacementError::StartThread`].
-    pub fn touch(self, mapping: &mut Mapping) -> Result<(), PlacementError> {
+    /// [`MemoryPlacementError::StartThread`].
+    pub fn touch(self, mapping: &mut Mapping) -> Result<(), MemoryPlacementError> {
         let Some(cpu) = self.cpu else { return Ok(()) };
         let mut team = Team::new(&[cpu])
-            .map_err(|source| PlacementError::StartThread { node: self.node, source })?;
+            .map_err(|source| MemoryPlacementError::StartThread { node: self.node, source })?;
         let bytes = Mutex::new(mapping.as_mut_slice::<u8>());
         team.run(|_| {
-            let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut bytes = bytes.lock().even_if_poisoned();
             bytes.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 0);
         });
         Ok(())
@@ -108,14 +109,16 @@ impl MemoryNode {
     /// only of a node whose pages no first touch has placed.
     ///
     /// # Errors
-    /// [`PlacementError::Check`], [`PlacementError::Elsewhere`].
-    pub fn check(self, mapping: &Mapping) -> Result<(), PlacementError> {
+    /// [`MemoryPlacementError::Check`], [`MemoryPlacementError::Elsewhere`].
+    pub fn check(self, mapping: &Mapping) -> Result<(), MemoryPlacementError> {
         let node = self.node;
         match count_pages(mapping, node) {
-            Err(source) if self.cpu.is_none() => Err(PlacementError::Check { node, source }),
+            Err(source) if self.cpu.is_none() => {
+                Err(MemoryPlacementError::Check { node, source })
+            }
             Err(_) => Ok(()),
             Ok((found, sampled)) if (found as f64) < MIN_SHARE * sampled as f64 => {
-                Err(PlacementError::Elsewhere { node, found, sampled })
+                Err(MemoryPlacementError::Elsewhere { node, found, sampled })
             }
             Ok(_) => Ok(()),
         }
@@ -202,7 +205,7 @@ mod tests {
             let Some((mapping, node)) = touched(test, advice) else { return };
             MemoryNode { node, cpu: None }.check(&mapping).unwrap();
             let other = MemoryNode { node: NO_NODE, cpu: Some(0) }.check(&mapping);
-            let Err(PlacementError::Elsewhere { found: 0, sampled, .. }) = other else {
+            let Err(MemoryPlacementError::Elsewhere { found: 0, sampled, .. }) = other else {
                 panic!("{other:?}");
             };
             assert!(sampled > SAMPLED_PAGES / 2, "{sampled}");
@@ -217,7 +220,10 @@ mod tests {
         };
         let mapping = Mapping::new(1 << 20, PageAdvice::Default).unwrap();
         let found = MemoryNode { node, cpu: None }.check(&mapping);
-        assert!(matches!(found, Err(PlacementError::Elsewhere { found: 0, .. })), "{found:?}");
+        assert!(
+            matches!(found, Err(MemoryPlacementError::Elsewhere { found: 0, .. })),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -226,7 +232,7 @@ mod tests {
         let Some((_, node)) = touched(test, PageAdvice::Huge) else { return };
         let mut mapping = Mapping::new(5 << 20, PageAdvice::Huge).unwrap();
         let home = MemoryNode { node, cpu: None };
-        if let Err(PlacementError::Request { source, .. }) = home.request(&mapping) {
+        if let Err(MemoryPlacementError::Request { source, .. }) = home.request(&mapping) {
             println!("SKIPPED {test}: {source}");
             return;
         }
@@ -239,7 +245,10 @@ mod tests {
         let mapping = Mapping::new(1 << 20, PageAdvice::Default).unwrap();
         for node in [NO_NODE, MASK_NODES as u32, u32::MAX] {
             let refused = MemoryNode { node, cpu: None }.request(&mapping);
-            assert!(matches!(refused, Err(PlacementError::Request { .. })), "{refused:?}");
+            assert!(
+                matches!(refused, Err(MemoryPlacementError::Request { .. })),
+                "{refused:?}"
+            );
             MemoryNode { node, cpu: Some(0) }.request(&mapping).unwrap();
         }
     }

@@ -8,12 +8,14 @@
 use std::any::Any;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use crate::barrier::{Barrier, CachePadded};
 use crate::pin;
 use crate::sync::{
-    self, AtomicBool, AtomicUsize, JoinHandle, Mutex, MutexGuard, Ordering, PublishedCell,
+    self, AtomicBool, AtomicUsize, JoinHandle, Mutex, Ordering, PublishedCell,
     SPINS_PER_CLOCK_READ, TEAM_SPIN_NS, Thread, mpsc, thread,
 };
 
@@ -82,7 +84,7 @@ impl Team {
         self.shared.publish_work(work, self.len());
         self.wake_members();
         self.shared.wait_until_finished(&self.cpus);
-        if let Some(payload) = lock(&self.shared.first_panic).take() {
+        if let Some(payload) = self.shared.first_panic.lock().even_if_poisoned().take() {
             panic::resume_unwind(payload);
         }
     }
@@ -136,7 +138,7 @@ impl std::fmt::Debug for TeamState {
 
 impl TeamState {
     fn publish_work(&self, work: Work, members: usize) {
-        *lock(&self.caller) = Some(thread::current());
+        *self.caller.lock().even_if_poisoned() = Some(thread::current());
         self.abandoned.store(false, Ordering::Relaxed);
         // SAFETY: no member is working (the previous run waited for all of them), so no thread
         // reads it.
@@ -174,11 +176,11 @@ impl TeamState {
             unsafe { self.work.read() }.expect("a piece of work is set before its generation");
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| work(member))) {
             // The order matters: panics caused by `abandoned` must not come first.
-            lock(&self.first_panic).get_or_insert(payload);
+            self.first_panic.lock().even_if_poisoned().get_or_insert(payload);
             self.abandoned.store(true, Ordering::Release);
         }
         let last = self.unfinished.0.fetch_sub(1, Ordering::AcqRel) == 1;
-        if last && let Some(caller) = &*lock(&self.caller) {
+        if last && let Some(caller) = &*self.caller.lock().even_if_poisoned() {
             caller.unpark();
         }
     }
@@ -221,11 +223,6 @@ fn wait_for(spin_ns: u64, condition: impl Fn() -> bool) {
         }
         thread::yield_now();
     }
-}
-
-/// Locks a mutex. All mutexes here guard single values that a panic cannot leave half written.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

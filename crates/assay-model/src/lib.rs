@@ -42,6 +42,7 @@ pub mod network_setup;
 pub mod path_text;
 pub mod phrase;
 pub mod plan;
+pub mod poisoned_lock;
 pub mod quantity;
 pub mod run;
 pub mod run_table;

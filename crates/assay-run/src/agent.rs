@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_fleet::process;
@@ -13,6 +13,7 @@ use assay_fleet::remote::{
     AgentReply, AgentRequest, ConditionRequest, DoctorResults, RemoteRunRequest, relay,
 };
 use assay_kernels::clock;
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_store::Store;
 
 use crate::factor_turns::AppliedLevels;
@@ -72,7 +73,7 @@ impl AgentState {
     fn clean_up(&self) {
         // A worker that is killed within a command keeps its locks. A cancelled `apply` ends within a
         // second, and a `restore` is not interrupted.
-        let mut applied = lock(&self.levels);
+        let mut applied = self.levels.lock().even_if_poisoned();
         // Some may still be running when the pipe closes.
         process::kill_descendants();
         // The levels of a coordinator that is gone are restored, and stay locked until the end.
@@ -112,7 +113,7 @@ impl AgentState {
             line.send(&AgentReply::Failed { reason, advice });
             return;
         }
-        let lock_share = || lock(&self.share);
+        let lock_share = || self.share.lock().even_if_poisoned();
         let outcome = match request {
             AgentRequest::Look(paths) => Ok(AgentReply::Looked(far_end::inspect_paths(&paths))),
             AgentRequest::Share(request) => {
@@ -172,7 +173,7 @@ impl AgentState {
         request: ConditionRequest,
         line: &Arc<CoordinatorLink>,
     ) -> Result<(), CommandFailure> {
-        let mut applied = lock(&self.levels);
+        let mut applied = self.levels.lock().even_if_poisoned();
         let ConditionRequest { record, factors, levels, settle_s } = request;
         let Some(levels) = levels else {
             let restored = applied.as_mut().map(|it| it.restore(false, &mut SilentListener));
@@ -188,8 +189,4 @@ impl AgentState {
         };
         applied.apply(&levels, line.cancel(), &mut SilentListener)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -75,25 +75,11 @@ fn measure_whole(
         }
         return tool::measure(case, found, &host.cpu.flags, known, recorder);
     }
-    match &case.workload {
-        Workload::Storage(test) => storage::measure(case, test, options, recorder),
-        Workload::Files(test) => files::measure(test, options, recorder),
+    match (case.workload.as_storage(), case.workload.as_files()) {
+        (Some(test), _) => storage::measure(case, test, options, recorder),
+        (None, Some(test)) => files::measure(test, options, recorder),
         // Imported results are not measured again; all other workloads have turns.
-        Workload::Imported(_)
-        | Workload::Command(_)
-        | Workload::Stream(_)
-        | Workload::Latency(_)
-        | Workload::Copy(_)
-        | Workload::CacheBandwidth(_)
-        | Workload::CoreToCore(_)
-        | Workload::LoadedLatency(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Mpi(_)
-        | Workload::Rdma(_) => Err(CaseFailure::NoSamples.into()),
+        (None, None) => Err(CaseFailure::NoSamples.into()),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use assay_model::kernel_counters::{
     CountedSeries, Counter, CounterLimit, CounterRecord, OmissionReason, OmittedCounter,
     PayloadBytes,
 };
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use crate::background_thread::BackgroundThread;
 
@@ -165,7 +166,7 @@ impl CounterWatch {
 
 impl SharedWatch {
     fn lock(&self) -> MutexGuard<'_, WatchState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().even_if_poisoned()
     }
 
     fn read_open_stretch(&self) {

@@ -4,8 +4,10 @@
 //! before a turn, and keeps or drops the results of the turn.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 /// Deadline of the current turn.
 pub(crate) struct TurnDeadline<'c> {
@@ -37,7 +39,7 @@ impl<'c> TurnDeadline<'c> {
         while !state.is_closed {
             let left = state.time_left(Instant::now());
             state = match left {
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => self.changed.wait(state).even_if_poisoned(),
                 Some(Duration::ZERO) => {
                     state.at = None;
                     // An interrupt of the user came first: it ends the run.
@@ -46,7 +48,7 @@ impl<'c> TurnDeadline<'c> {
                 }
                 Some(left) => {
                     let waited = self.changed.wait_timeout(state, left);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
+                    waited.even_if_poisoned().0
                 }
             };
         }
@@ -89,7 +91,7 @@ impl<'c> TurnDeadline<'c> {
     }
 
     fn lock(&self) -> MutexGuard<'_, DeadlineState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().even_if_poisoned()
     }
 }
 

@@ -5,12 +5,13 @@
 //! case.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use assay_kernels::pin;
 use assay_model::doubt::Doubt;
+use assay_model::poisoned_lock::PoisonedLock as _;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::background_thread::BackgroundThread;
@@ -79,7 +80,7 @@ impl PauseWatch {
             while !stop.load(Ordering::Relaxed) {
                 thread::park_timeout(Duration::from_secs_f64(PERIOD_S));
                 let now = pin::allowed_cpus().unwrap_or_else(|_| cpus.clone());
-                let mut state = to.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut state = to.lock().even_if_poisoned();
                 state.update();
                 state.found.cpus_removed.extend(removed_cpus(&cpus, &now));
                 cpus = now;
@@ -90,7 +91,7 @@ impl PauseWatch {
 
     /// Returns doubts about the time since the last call.
     pub(crate) fn take_doubts(&self) -> Vec<Doubt> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().even_if_poisoned();
         // After a pause the thread may not have run yet.
         state.update();
         let elapsed_s = state.before.boot_s - state.taken.boot_s;

@@ -28,6 +28,11 @@ pub(crate) fn target_modules(sources: &Sources, root: &str) -> Vec<SourceModule>
     modules
 }
 
+/// Whether a file contains only tests.
+pub(crate) fn is_test_file(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("/tests.rs")
+}
+
 /// Whether these attributes restrict an item to tests.
 pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {

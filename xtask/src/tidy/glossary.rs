@@ -15,7 +15,7 @@ use syn::{
 
 use crate::finding::TidyFinding;
 use crate::sources::Sources;
-use crate::sources::modules::is_for_tests;
+use crate::sources::modules::{is_for_tests, is_test_file};
 
 const GLOSSARY: &str = "GLOSSARY.md";
 
@@ -35,7 +35,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings: Vec<_> =
         rows.iter().filter_map(|row| find_contradiction(&rows, row)).collect();
     for (path, file) in &sources.rust {
-        if !path.contains("/tests/") && !path.ends_with("/tests.rs") {
+        if !is_test_file(path) {
             let mut names = NameVisitor { path, rows: &rows, findings: &mut findings };
             names.visit_file(file);
         }

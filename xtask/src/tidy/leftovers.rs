@@ -67,8 +67,7 @@ mod tests {
     use crate::sources::example;
 
     fn check(path: &str, text: &str, expected_lines: &[usize]) {
-        let found = super::check(&example::tree(&[(path, text)])).unwrap();
-        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected_lines, "{text}");
+        example::check_lines(super::check, &[(path, text)], expected_lines);
     }
 
     #[test]

@@ -114,13 +114,12 @@ mod tests {
     use crate::sources::example;
 
     fn check(text: &str, expected: &[usize]) {
-        let sources = example::tree(&[
+        let files = [
             ("docs/a.md", text),
             ("docs/guide/b.md", "# What *it* is\n## Of `code`, and more\n## What it is"),
             ("README.md", "# Top"),
-        ]);
-        let found = super::check(&sources).unwrap();
-        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected, "{text}");
+        ];
+        example::check_lines(super::check, &files, expected);
     }
 
     #[test]

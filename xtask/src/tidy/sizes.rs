@@ -9,7 +9,7 @@ use syn::{Block, ImplItemFn, Item, ItemFn, ItemMod, Signature, TraitItemFn};
 
 use crate::finding::TidyFinding;
 use crate::sources::Sources;
-use crate::sources::modules::is_for_tests;
+use crate::sources::modules::{is_for_tests, is_test_file};
 
 const MAX_FUNCTION_LINES: usize = 70;
 const MAX_FILE_LINES: usize = 600;
@@ -79,11 +79,6 @@ fn compare(
         }
     }
     findings
-}
-
-/// Whether this file contains tests, whose tables may be long.
-fn is_test_file(path: &str) -> bool {
-    path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
 /// Counts the lines of inline modules that are compiled only for tests.

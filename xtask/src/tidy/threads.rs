@@ -8,7 +8,7 @@ use syn::{Expr, ExprCall, ExprMethodCall, ImplItemFn, ItemFn, ItemMod};
 
 use crate::finding::TidyFinding;
 use crate::sources::Sources;
-use crate::sources::modules::is_for_tests;
+use crate::sources::modules::{is_for_tests, is_test_file};
 
 const WHY: &str = "use thread::Builder and handle its error: a system may refuse a thread (pids.max, seccomp)";
 
@@ -16,8 +16,7 @@ const WHY: &str = "use thread::Builder and handle its error: a system may refuse
 pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings = Vec::new();
     let is_program = |path: &str| {
-        let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
-        path.starts_with("crates/") && path.contains("/src/") && !is_test
+        path.starts_with("crates/") && path.contains("/src/") && !is_test_file(path)
     };
     for (path, file) in sources.rust.iter().filter(|(path, _)| is_program(path)) {
         let mut calls = SpawnVisitor { path, findings: &mut findings };
@@ -87,8 +86,7 @@ mod tests {
     use crate::sources::example;
 
     fn check(path: &str, text: &str, expected_lines: &[usize]) {
-        let found = super::check(&example::tree(&[(path, text)])).unwrap();
-        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected_lines, "{text}");
+        example::check_lines(super::check, &[(path, text)], expected_lines);
     }
 
     #[test]

@@ -154,8 +154,7 @@ mod tests {
     use crate::sources::example;
 
     fn check(text: &str, expected_lines: &[usize]) {
-        let found = super::check(&example::tree(&[("a.rs", text)])).unwrap();
-        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected_lines, "{text}");
+        example::check_lines(super::check, &[("a.rs", text)], expected_lines);
     }
 
     /// Checks a function that contains a `match` with these arms.

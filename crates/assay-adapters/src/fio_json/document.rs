@@ -93,7 +93,7 @@ const FIO_OPTIONS: [&str; 23] = [
 const ALL_CLIENTS: &str = "All clients";
 
 /// Options by name.
-pub(crate) type FioOptions = BTreeMap<String, String>;
+pub(crate) type FioOptionValues = BTreeMap<String, String>;
 
 /// Document, with the sums of its groups.
 #[derive(Debug, Default)]
@@ -104,7 +104,7 @@ pub(super) struct FioDocument {
     pub(super) ended_s: Option<u64>,
     pub(super) ended_ms: Option<u64>,
     /// Options of all jobs.
-    pub(super) global_options: FioOptions,
+    pub(super) global_options: FioOptionValues,
     /// Groups in the order of their first job.
     pub(super) groups: Vec<FioSum>,
     /// Whether it has a list of jobs.
@@ -122,7 +122,7 @@ pub(super) struct FioSum {
     pub(super) number: u64,
     pub(super) host: Option<String>,
     pub(super) began_s: Option<u64>,
-    pub(super) options: FioOptions,
+    pub(super) options: FioOptionValues,
     pub(super) sum: FioTotals,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct FioSum {
 struct GroupKey {
     number: u64,
     name: String,
-    options: FioOptions,
+    options: FioOptionValues,
     client: Option<(String, u64)>,
 }
 
@@ -197,8 +197,8 @@ impl FioDocument {
     }
 }
 
-fn read_options(of: Option<&Value>) -> Result<FioOptions, ToolError> {
-    let mut options = FioOptions::new();
+fn read_options(of: Option<&Value>) -> Result<FioOptionValues, ToolError> {
+    let mut options = FioOptionValues::new();
     for name in FIO_OPTIONS {
         let value = of.and_then(|of| of.get(name)).and_then(Value::as_str);
         let Some(value) = value else { continue };

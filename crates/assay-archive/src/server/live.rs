@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::io;
 use std::net::TcpStream;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -53,7 +54,7 @@ impl Default for NewsState {
 impl LiveNews {
     fn lock(&self) -> MutexGuard<'_, NewsState> {
         // Every change below is complete before the lock is released.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().even_if_poisoned()
     }
 
     fn update(&self, change: impl FnOnce(&mut NewsState)) {

@@ -8,8 +8,9 @@ use std::fs::{Permissions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_report::site::{MARK, MARK_REACH};
 use assay_run::failure::CommandFailure;
 use assay_store::ListEntry;
@@ -146,7 +147,7 @@ impl HeldFiles {
 
     fn lock(&self) -> MutexGuard<'_, HeldState> {
         // Every change below is complete before the lock is released.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().even_if_poisoned()
     }
 
     pub(super) fn find(&self, name: &str) -> HeldFile {

@@ -1,8 +1,9 @@
 //! Site in the memory of a server: the same files as on a disk, except pages of runs, which are
 //! rendered when they are requested.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_run::failure::CommandFailure;
 use assay_store::{ListEntry, RunListing, Store};
 
@@ -84,7 +85,7 @@ impl SiteMemory {
             HeldFile::Missing => return Ok(None),
             HeldFile::OnRequest => {}
         }
-        let _one_at_a_time = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.rendering.lock().even_if_poisoned();
         let rendered = render_run_file(&store()?, name, self.style.language);
         Ok(rendered.transpose()?.map(Arc::from))
     }

@@ -7,6 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::vec;
 
+use assay_model::poisoned_lock::PoisonedLock as _;
+
 use super::connection_options::{ConnectionOptions, MAX_CONCURRENT_HOSTS};
 use super::failure::HostFailure;
 use super::host_events::{
@@ -14,7 +16,6 @@ use super::host_events::{
     TransportTarget,
 };
 use super::listener::AgentListener;
-use super::poisoned_lock::lock;
 use super::transport::{self, TransportList};
 use super::{AgentRequest, closing_agents};
 use crate::resource_limits;
@@ -156,14 +157,16 @@ impl Agents<'_> {
         drop(heard);
         // Stops further starts. Half of the range leaves room for threads that still increment.
         next.store(usize::MAX / 2, Ordering::Relaxed);
-        inputs.iter().for_each(|input| drop(lock(input).take()));
+        inputs.iter().for_each(|input| drop(input.lock().even_if_poisoned().take()));
         let patience = if is_wanted.load(Ordering::Relaxed) {
             CANCEL_GRACE
         } else {
             transport::EXIT_GRACE
         };
         let kill = Instant::now() + patience;
-        while Instant::now() < kill && lock(lines).iter().any(|it| it.strong_count() > 0) {
+        while Instant::now() < kill
+            && lines.lock().even_if_poisoned().iter().any(|it| it.strong_count() > 0)
+        {
             thread::sleep(Duration::from_millis(10));
         }
         over.store(true, Ordering::Relaxed);

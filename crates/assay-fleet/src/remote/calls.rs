@@ -10,13 +10,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::AgentReply;
 use super::coordinator_link::CoordinatorLink;
 use super::open_calls::CallKey;
-use super::poisoned_lock::lock;
 
 /// Interval of checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -160,7 +160,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        lock(&self.link.calls.by_key).remove(&self.key);
+        self.link.calls.by_key.lock().even_if_poisoned().remove(&self.key);
         if !self.is_over() {
             self.send_content(MessageContent::Over);
         }
@@ -180,7 +180,11 @@ impl CoordinatorLink {
     fn open_call(self: &Arc<Self>, key: CallKey, subject: String) -> Call {
         let (sender, messages) = mpsc::channel();
         let over = Arc::new(AtomicBool::new(false));
-        lock(&self.calls.by_key).insert(key.clone(), (sender, Arc::clone(&over)));
+        self.calls
+            .by_key
+            .lock()
+            .even_if_poisoned()
+            .insert(key.clone(), (sender, Arc::clone(&over)));
         Call { link: Arc::clone(self), key, subject, messages, peer_gone: over }
     }
 
@@ -199,12 +203,15 @@ impl CoordinatorLink {
                 drop(thread::Builder::new().spawn(move || handle_call(call)));
             }
             MessageContent::Message(text) => {
-                if let Some((sender, _)) = lock(&self.calls.by_key).get(&key) {
+                if let Some((sender, _)) = self.calls.by_key.lock().even_if_poisoned().get(&key)
+                {
                     drop(sender.send(text));
                 }
             }
             MessageContent::Over => {
-                if let Some((_, over)) = lock(&self.calls.by_key).remove(&key) {
+                if let Some((_, over)) =
+                    self.calls.by_key.lock().even_if_poisoned().remove(&key)
+                {
                     over.store(true, Ordering::Relaxed);
                 }
             }
@@ -213,7 +220,7 @@ impl CoordinatorLink {
 
     /// Ends all conversations with a host that has left the run.
     pub(super) fn end_calls_with(&self, host: &str) {
-        lock(&self.calls.by_key).retain(|key, (_, over)| {
+        self.calls.by_key.lock().even_if_poisoned().retain(|key, (_, over)| {
             let stays = key.0 != host;
             over.fetch_or(!stays, Ordering::Relaxed);
             stays
@@ -244,7 +251,7 @@ mod tests {
                 && let Some(mut peer) = self.peer.take()
             {
                 frame::write(&mut peer, &message_from_peer(MessageContent::Over)).unwrap();
-                let over = lock(&self.over).clone().unwrap();
+                let over = self.over.lock().even_if_poisoned().clone().unwrap();
                 while !over.load(Ordering::Relaxed) {
                     thread::yield_now();
                 }
@@ -278,7 +285,7 @@ mod tests {
         let output = HangUpWriter { peer: Some(peer), over: Arc::clone(&over) };
         let (sender, receiver) = mpsc::channel();
         let handle_call = move |call: Call| {
-            *lock(&over) = Some(Arc::clone(call.peer_gone()));
+            *over.lock().even_if_poisoned() = Some(Arc::clone(call.peer_gone()));
             sender.send(["last", "too late"].map(|text| call.send(&text).is_ok())).unwrap();
         };
         serve(input, output, (|| 0, Duration::MAX), |_, _| {}, handle_call).unwrap();

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
+
 use super::host_events::HostRoute;
 use super::open_calls::OpenCalls;
-use super::poisoned_lock::lock;
 use super::{AgentReply, AgentRequest, frame};
 
 /// Time without a sent message after which an agent sends a heartbeat.
@@ -55,19 +56,19 @@ impl CoordinatorLink {
 
     /// Notes that a message arrived.
     pub(super) fn note_received(&self) {
-        *lock(&self.last_received) = Instant::now();
+        *self.last_received.lock().even_if_poisoned() = Instant::now();
     }
 
     /// Sends a reply; returns `false` if the pipe is closed.
     pub fn send(&self, reply: &AgentReply) -> bool {
-        let mut output = lock(&self.output);
+        let mut output = self.output.lock().even_if_poisoned();
         output.last_sent = Instant::now();
         frame::write(&mut output.pipe, reply).is_ok()
     }
 
     /// Waits until the coordinator sends a start time; `None` if there will be none.
     pub fn next_start(&self) -> Option<u64> {
-        let starts = lock(&self.start_times);
+        let starts = self.start_times.lock().even_if_poisoned();
         while !self.cancel.load(Ordering::Relaxed) {
             match starts.recv_timeout(Duration::from_millis(50)) {
                 Ok(at_ns) => return Some(at_ns),
@@ -99,7 +100,7 @@ impl CoordinatorLink {
 
     /// Forwards a request to a relayed host; `None` closes its pipe.
     pub(super) fn forward(&self, number: usize, request: Option<&AgentRequest>) {
-        let way = lock(&self.relay_routes).get(number).cloned();
+        let way = self.relay_routes.lock().even_if_poisoned().get(number).cloned();
         match (way, request) {
             (Some(way), Some(request)) => way.send(request),
             (Some(way), None) => way.close(),
@@ -108,7 +109,7 @@ impl CoordinatorLink {
     }
 
     pub(super) fn silent_for(&self) -> Duration {
-        lock(&self.last_received).elapsed()
+        self.last_received.lock().even_if_poisoned().elapsed()
     }
 
     pub(super) fn cancel_all(&self) {
@@ -129,7 +130,7 @@ impl CoordinatorLink {
         let line = Arc::downgrade(self);
         let send = move || {
             while let Some(line) = line.upgrade() {
-                let silent = lock(&line.output).last_sent.elapsed();
+                let silent = line.output.lock().even_if_poisoned().last_sent.elapsed();
                 if silent >= HEARTBEAT_INTERVAL && !line.send(&AgentReply::Alive) {
                     return;
                 }

@@ -4,8 +4,9 @@ use std::process::ChildStdin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use assay_model::poisoned_lock::PoisonedLock as _;
+
 use super::failure::HostFailure;
-use super::poisoned_lock::lock;
 use super::{AgentReply, AgentRequest, frame};
 
 /// Interval of checks for silent hosts.
@@ -63,21 +64,39 @@ impl HostRoute {
         // A closed pipe is reported as a lost host.
         match self {
             Self::Direct(input) => {
-                drop(lock(input).as_mut().map(|it| frame::write(it, request)));
+                drop(
+                    input
+                        .lock()
+                        .even_if_poisoned()
+                        .as_mut()
+                        .map(|it| frame::write(it, request)),
+                );
             }
             Self::Relayed(relay, number) => {
                 let request = AgentRequest::To(*number, Box::new(request.clone()));
-                drop(lock(relay).as_mut().map(|it| frame::write(it, &request)));
+                drop(
+                    relay
+                        .lock()
+                        .even_if_poisoned()
+                        .as_mut()
+                        .map(|it| frame::write(it, &request)),
+                );
             }
         }
     }
 
     pub(super) fn close(&self) {
         match self {
-            Self::Direct(input) => drop(lock(input).take()),
+            Self::Direct(input) => drop(input.lock().even_if_poisoned().take()),
             Self::Relayed(relay, number) => {
                 let request = AgentRequest::Leave(*number);
-                drop(lock(relay).as_mut().map(|it| frame::write(it, &request)));
+                drop(
+                    relay
+                        .lock()
+                        .even_if_poisoned()
+                        .as_mut()
+                        .map(|it| frame::write(it, &request)),
+                );
             }
         }
     }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 
@@ -19,7 +20,6 @@ use super::closing_agents::ClosingAgent;
 use super::connection_options::{ConnectionOptions, RelayRequest};
 use super::failure::HostFailure;
 use super::host_events::{CHECK_INTERVAL, EventBatch, HostEvent, SharedInput, TransportTarget};
-use super::poisoned_lock::lock;
 use super::stderr::StderrTail;
 use super::transport::{self, TransportList, TransportPipes, TransportProcess};
 use super::{AgentReply, AgentRequest, frame};
@@ -96,7 +96,7 @@ impl<'s, 'h> AgentListener<'s, 'h> {
             frame::write(&mut input, &AgentRequest::Relay(asked))
                 .map_err(HostFailure::from_frame_error)?;
         }
-        *lock(&target.input) = Some(input);
+        *target.input.lock().even_if_poisoned() = Some(input);
         let mut speaker = AgentOutput {
             target: target.clone(),
             line: Arc::clone(line),
@@ -115,7 +115,7 @@ impl<'s, 'h> AgentListener<'s, 'h> {
         outcome?;
         let number = target.first;
         let data = epoll::EventData::new_u64(number as u64);
-        let mut joined = lock(&self.joined);
+        let mut joined = self.joined.lock().even_if_poisoned();
         epoll::add(&self.ready, &speaker.output, data, epoll::EventFlags::IN).map_err(
             |error| {
                 HostFailure::from_frame_error(frame::FrameError::Pipe(io::Error::from(error)))
@@ -139,12 +139,12 @@ impl<'s, 'h> AgentListener<'s, 'h> {
                 self.read_agent(number, &mut chunk, over);
             }
         }
-        lock(&self.joined).clear();
+        self.joined.lock().even_if_poisoned().clear();
     }
 
     /// Reads from a pipe that is readable or closed, so that it does not block.
     fn read_agent(&self, number: usize, chunk: &mut [u8], over: &AtomicBool) {
-        let mut joined = lock(&self.joined);
+        let mut joined = self.joined.lock().even_if_poisoned();
         let Some(speaker) = joined.get_mut(&number) else { return };
         let mut heard = EventBatch::new();
         let outcome = match speaker.output.read(chunk) {
@@ -165,7 +165,7 @@ impl<'s, 'h> AgentListener<'s, 'h> {
             return;
         };
         let _is_known = epoll::delete(&self.ready, &output);
-        drop(lock(&target.input).take());
+        drop(target.input.lock().even_if_poisoned().take());
         // The receiver lives as long as this listener.
         let _is_heard = self.endings.send(ClosingAgent::new(target, line, said, failure));
     }
@@ -374,7 +374,8 @@ mod tests {
         // The transport writes its input on its standard error.
         let script = "sh -c 'cat {host} & cat >&2'";
         let is_told = with_listener(script, &clock_replies().1, |_, _, said| {
-            let is_told = || lock(said).windows(7).any(|word| word == b"\"alive\"");
+            let is_told =
+                || said.lock().even_if_poisoned().windows(7).any(|word| word == b"\"alive\"");
             let end = Instant::now() + Duration::from_secs(30);
             while !is_told() && Instant::now() < end {
                 thread::sleep(Duration::from_millis(10));

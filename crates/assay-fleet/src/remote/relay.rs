@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::sanitize;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,6 @@ use super::connection_options::{ConnectionOptions, RelayRequest};
 use super::coordinator_link::CoordinatorLink;
 use super::failure::HostFailure;
 use super::host_events::{HostConnections as _, HostEvent};
-use super::poisoned_lock::lock;
 use super::{AgentReply, Program};
 
 /// Interval of checks for cancellation.
@@ -98,7 +98,7 @@ pub fn serve(
         cancel: line.cancel(),
     };
     agents::with_agents(&asked.hosts, &course, clock, |agents| {
-        lock(&line.relay_routes).clone_from(agents.routes());
+        line.relay_routes.lock().even_if_poisoned().clone_from(agents.routes());
         let mut left = asked.hosts.len();
         while left > 0 && !line.cancel().load(Ordering::Relaxed) {
             let Some((number, heard)) = agents.next_event(POLL_INTERVAL) else { continue };
@@ -107,7 +107,7 @@ pub fn serve(
                 break;
             }
         }
-        lock(&line.relay_routes).clear();
+        line.relay_routes.lock().even_if_poisoned().clear();
     });
     Ok(())
 }

@@ -10,10 +10,9 @@ use std::process::ChildStderr;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
-
-use super::poisoned_lock::lock;
 
 /// Number of bytes kept of a pipe.
 const TAIL_BYTES: usize = 4096;
@@ -39,7 +38,7 @@ static LISTENER: Mutex<Option<Arc<StderrListener>>> = Mutex::new(None);
 pub(super) fn capture_tail(pipe: ChildStderr) -> io::Result<StderrTail> {
     let listener = StderrListener::get()?;
     let tail = StderrTail::default();
-    let mut heard = lock(&listener.pipes);
+    let mut heard = listener.pipes.lock().even_if_poisoned();
     let number = u64::try_from(pipe.as_raw_fd()).unwrap_or_default();
     let data = epoll::EventData::new_u64(number);
     epoll::add(&listener.ready, &pipe, data, epoll::EventFlags::IN)?;
@@ -50,7 +49,7 @@ pub(super) fn capture_tail(pipe: ChildStderr) -> io::Result<StderrTail> {
 
 impl StderrListener {
     fn get() -> io::Result<Arc<Self>> {
-        let mut known = lock(&LISTENER);
+        let mut known = LISTENER.lock().even_if_poisoned();
         if let Some(listener) = &*known {
             return Ok(Arc::clone(listener));
         }
@@ -75,11 +74,11 @@ impl StderrListener {
 
     /// Reads from a pipe that is readable or closed, so that it does not block.
     fn read_pipe(&self, number: u64) {
-        let mut heard = lock(&self.pipes);
+        let mut heard = self.pipes.lock().even_if_poisoned();
         let Some((pipe, tail)) = heard.get_mut(&number) else { return };
         let mut chunk = [0; 1024];
         if let Ok(read @ 1..) = pipe.read(&mut chunk) {
-            let mut kept = lock(tail);
+            let mut kept = tail.lock().even_if_poisoned();
             kept.extend_from_slice(&chunk[..read]);
             let surplus = kept.len().saturating_sub(TAIL_BYTES);
             kept.drain(..surplus);
@@ -112,7 +111,7 @@ mod tests {
             while is_open(&tail) {
                 thread::sleep(Duration::from_millis(1));
             }
-            let kept = lock(&tail);
+            let kept = tail.lock().even_if_poisoned();
             assert_eq!(kept.len(), TAIL_BYTES);
             assert!(kept.ends_with(format!("said {number}\n").as_bytes()));
         }

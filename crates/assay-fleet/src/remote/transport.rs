@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::connection_options::ConnectionOptions;
 use super::failure::HostFailure;
-use super::poisoned_lock::lock;
 use super::stderr::{self, StderrTail};
 use super::{AgentReply, Program, VERSION, Via, agent, bootstrap, frame};
 
@@ -36,7 +36,7 @@ pub(super) struct TransportProcess {
 impl TransportProcess {
     /// Extends the time until which it may run.
     pub(super) fn set_deadline(&self, end: Instant) {
-        *lock(&self.deadline) = end;
+        *self.deadline.lock().even_if_poisoned() = end;
     }
 
     /// Returns the failure with the last line of the transport's error output.
@@ -46,7 +46,7 @@ impl TransportProcess {
         said: &StderrTail,
         course: &ConnectionOptions<'_>,
     ) -> HostFailure {
-        let said = last_error_line(&lock(said));
+        let said = last_error_line(&said.lock().even_if_poisoned());
         match failure {
             _ if course.cancel.load(Ordering::Relaxed) => HostFailure::Interrupted,
             _ if self.is_late.load(Ordering::Relaxed) => {
@@ -59,7 +59,7 @@ impl TransportProcess {
 
     /// Returns the process id, which cannot be reused before the process is reaped.
     fn id(&self) -> Pid {
-        Pid::from_child(&lock(&self.child))
+        Pid::from_child(&self.child.lock().even_if_poisoned())
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -79,8 +79,8 @@ impl Drop for TransportProcess {
         self.kill();
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(self.id()), ended), Err(Errno::INTR)) {}
-        let _turn = lock(&REAPING);
-        drop(lock(&self.child).wait());
+        let _turn = REAPING.lock().even_if_poisoned();
+        drop(self.child.lock().even_if_poisoned().wait());
     }
 }
 
@@ -98,9 +98,9 @@ pub(super) type TransportList = Mutex<Vec<Weak<TransportProcess>>>;
 /// Kills overdue processes, or all of them on cancellation. Their readers see the pipes close.
 pub(super) fn kill_overdue(lines: &TransportList, cancel: &AtomicBool) {
     let is_over = cancel.load(Ordering::Relaxed);
-    lock(lines).retain(|line| {
+    lines.lock().even_if_poisoned().retain(|line| {
         let Some(line) = line.upgrade() else { return false };
-        if is_over || Instant::now() >= *lock(&line.deadline) {
+        if is_over || Instant::now() >= *line.deadline.lock().even_if_poisoned() {
             line.is_late.store(true, Ordering::Relaxed);
             line.kill();
             return false;
@@ -127,7 +127,7 @@ pub(super) fn run_agent<T>(
         }
         let (line, mut ends) = start_transport(host, course.via, end)?;
         let line = Arc::new(line);
-        lock(lines).push(Arc::downgrade(&line));
+        lines.lock().even_if_poisoned().push(Arc::downgrade(&line));
         let said = Arc::clone(&ends.stderr_tail);
         let outcome =
             start_agent(&mut ends, program, (is_copied, agent::patience(course.deadline)))

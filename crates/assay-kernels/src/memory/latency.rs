@@ -19,12 +19,14 @@ mod chain;
 pub mod loaded;
 
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use crate::clock;
 use crate::mapping::{MapError, PageAdvice};
-use crate::numa::{MemoryNode, PlacementError};
+use crate::numa::{MemoryNode, MemoryPlacementError};
 use crate::timed::TimedTeam;
 use chain::{Chain, LOADS_PER_STEP};
 
@@ -189,10 +191,10 @@ impl PointerChase {
             if member > 0 {
                 return;
             }
-            let (chain, result) = &mut *place.lock().unwrap_or_else(PoisonError::into_inner);
+            let (chain, result) = &mut *place.lock().even_if_poisoned();
             *result = Some(work(chain));
         });
-        let (_, result) = place.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (_, result) = place.into_inner().even_if_poisoned();
         result.expect("the first member has run")
     }
 }
@@ -208,7 +210,7 @@ pub enum LatencyError {
     MapSet(#[source] MapError),
     /// The memory of the working set is not on the requested node.
     #[error("cannot place the working set")]
-    PlaceSet(#[source] PlacementError),
+    PlaceSet(#[source] MemoryPlacementError),
     /// The working set has fewer than two lines, or its lines cannot hold an aligned pointer.
     #[error(
         "cannot link a working set of {bytes} B in lines of {line_bytes} B: expected at least two lines, \

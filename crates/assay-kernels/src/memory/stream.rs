@@ -28,8 +28,10 @@ mod vector;
 
 use std::io;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 pub use error::StreamError;
 pub use kernel::KernelInfo;
@@ -161,7 +163,7 @@ impl Stream {
             self.arrays.parts().into_iter().map(|part| part.window(stage, TOUCH_STAGES));
         let parts: Vec<_> = parts.map(Mutex::new).collect();
         self.team.team().run(|member| {
-            let part = &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            let part = &mut *parts[member].lock().even_if_poisoned();
             let arrays = [&mut *part.a, &mut *part.b, &mut *part.c];
             let pieces = arrays
                 .into_iter()
@@ -216,15 +218,14 @@ impl Stream {
         let parts: Vec<_> =
             self.arrays.parts().into_iter().map(|part| Mutex::new((part, 0.0))).collect();
         let seconds = self.team.pass(|member| {
-            let (part, sum) =
-                &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            let (part, sum) = &mut *parts[member].lock().even_if_poisoned();
             // SAFETY: `find` returns only kernels whose instructions this CPU has.
             *sum = unsafe { pass(operation, part) };
         });
         self.expected.apply(operation);
         if operation == StreamOperation::Read {
             for (member, slot) in parts.into_iter().enumerate() {
-                let (_, sum) = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let (_, sum) = slot.into_inner().even_if_poisoned();
                 self.expected.check_sum(member, self.pattern_sums[member], sum)?;
             }
         }
@@ -253,14 +254,14 @@ impl Stream {
         let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
         let first_error = Mutex::new(None);
         self.team.team().run(|member| {
-            let mut part = parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut part = parts[member].lock().even_if_poisoned();
             let mut pieces =
                 part.pieces(PIECE_ELEMENTS).take_while(|_| !cancel.load(Ordering::Relaxed));
             if let Err(error) = pieces.try_for_each(|piece| expected.check_part(&piece)) {
-                first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                first_error.lock().even_if_poisoned().get_or_insert(error);
             }
         });
-        let first_error = first_error.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let first_error = first_error.into_inner().even_if_poisoned();
         first_error.map_or_else(|| stop_if_cancelled(cancel), Err)
     }
 
@@ -364,7 +365,7 @@ impl Stream {
         let parts = self.arrays.parts().into_iter();
         let parts: Vec<_> = parts.map(|part| Mutex::new(part.window(nth, windows))).collect();
         self.team.pass(|member| {
-            let part = &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            let part = &mut *parts[member].lock().even_if_poisoned();
             // SAFETY: `find` returns only kernels whose instructions this CPU has.
             std::hint::black_box(unsafe { pass(operation, part) });
         })
@@ -386,7 +387,7 @@ impl Stream {
         let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
         others.team().run(|member| {
             for part in parts.iter().skip(member).step_by(count) {
-                part.lock().unwrap_or_else(PoisonError::into_inner).a.fill(1.0);
+                part.lock().even_if_poisoned().a.fill(1.0);
             }
         });
         Ok(())
@@ -405,18 +406,15 @@ impl Stream {
             .map(|part| Mutex::new((part, PatternSum::default())))
             .collect();
         self.team.team().run(|member| {
-            let (part, pattern_sum) =
-                &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            let (part, pattern_sum) = &mut *parts[member].lock().even_if_poisoned();
             for mut piece in
                 part.pieces(PIECE_ELEMENTS).take_while(|_| !cancel.load(Ordering::Relaxed))
             {
                 pattern_sum.add(expected.write(&mut piece));
             }
         });
-        self.pattern_sums = parts
-            .into_iter()
-            .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).1)
-            .collect();
+        self.pattern_sums =
+            parts.into_iter().map(|slot| slot.into_inner().even_if_poisoned().1).collect();
         stop_if_cancelled(cancel)?;
         self.windows_walked = 0;
         Ok(())

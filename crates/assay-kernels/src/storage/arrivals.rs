@@ -2,8 +2,9 @@
 //!
 //! Independent of clocks and of the completion of earlier I/O.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::workload::storage::ArrivalProcess;
 
 use super::random::RandomStream;
@@ -93,7 +94,7 @@ impl ArrivalSource {
         match self {
             Self::Own(schedule) => schedule.next_ns(),
             // A panic cannot leave a schedule half changed, so a poisoned lock is safe to use.
-            Self::Shared(it) => it.lock().unwrap_or_else(PoisonError::into_inner).next_ns(),
+            Self::Shared(it) => it.lock().even_if_poisoned().next_ns(),
         }
     }
 
@@ -102,7 +103,7 @@ impl ArrivalSource {
         match self {
             Self::Own(schedule) => schedule.take_until(end_ns, each),
             Self::Shared(it) => {
-                it.lock().unwrap_or_else(PoisonError::into_inner).take_until(end_ns, each);
+                it.lock().even_if_poisoned().take_until(end_ns, each);
             }
         }
     }

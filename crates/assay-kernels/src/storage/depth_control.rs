@@ -2,12 +2,12 @@
 //! doubles the depth until a window fails, and then halves the distance between the depths that
 //! succeeded and failed. At the depth that remains, one window is measured.
 
-use assay_model::workload::storage::{LatencyGoal, StreamBehavior};
+use assay_model::workload::storage::{LatencyTarget, StreamBehavior};
 
 /// Search for a depth.
 #[derive(Debug)]
 pub(super) struct DepthControl {
-    goal: LatencyGoal,
+    goal: LatencyTarget,
     /// Depth of the stream.
     most: u32,
     depth: u32,
@@ -41,7 +41,7 @@ pub(super) enum DepthStep {
 }
 
 impl DepthControl {
-    const fn new(goal: LatencyGoal, most: u32) -> Self {
+    const fn new(goal: LatencyTarget, most: u32) -> Self {
         Self {
             goal,
             most,
@@ -147,7 +147,7 @@ mod tests {
 
     /// Runs windows of 100 I/O whose latency is 10 µs per I/O in flight; returns the depths.
     fn search(most_ns: u64, percent: f64, keeps_adjusting: bool) -> (Vec<u32>, DepthStep) {
-        let goal = LatencyGoal { most_ns, window_ns: 1000, percent, keeps_adjusting };
+        let goal = LatencyTarget { most_ns, window_ns: 1000, percent, keeps_adjusting };
         let mut control = DepthControl::new(goal, 64);
         let mut depths = vec![];
         for window in 0..40 {
@@ -184,8 +184,12 @@ mod tests {
 
     #[test]
     fn window_has_its_length() {
-        let goal =
-            LatencyGoal { most_ns: 10, window_ns: 100, percent: 50.0, keeps_adjusting: false };
+        let goal = LatencyTarget {
+            most_ns: 10,
+            window_ns: 100,
+            percent: 50.0,
+            keeps_adjusting: false,
+        };
         let mut control = DepthControl::new(goal, 8);
         assert_eq!(control.next_step(1000), None);
         control.note_io(5);

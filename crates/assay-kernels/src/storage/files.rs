@@ -4,11 +4,12 @@
 //! decides whether a tree may be written.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_model::file_outcome::{FileFailure, FileInterval, FileOutcome, FileTally};
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::storage_outcome::EndReason;
 use assay_model::workload::file_set::{
     FileLoad, FileOperation, FileOrder, FileStream, FileWorkload,
@@ -168,7 +169,7 @@ impl<'w> FilePhaseState<'w> {
 
     fn record_failure(&self, failure: FileFailure) {
         self.error_count.fetch_add(1, Ordering::Relaxed);
-        let mut errors = lock(&self.errors);
+        let mut errors = self.errors.lock().even_if_poisoned();
         if errors.len() < MAX_REPORTED_FAILURES {
             errors.push(failure);
         }
@@ -223,7 +224,7 @@ impl<'w> FilePhaseState<'w> {
                 break;
             }
         }
-        outcome.errors.append(&mut lock(&self.errors));
+        outcome.errors.append(&mut self.errors.lock().even_if_poisoned());
         outcome.error_count = self.error_count.load(Ordering::Relaxed);
         outcome
     }
@@ -257,7 +258,7 @@ impl<'w> FilePhaseState<'w> {
     ) -> FileInterval {
         let mut tally = FileTally::default();
         for part in tallies {
-            tally.merge(&std::mem::take(&mut *lock(part)));
+            tally.merge(&std::mem::take(&mut *part.lock().even_if_poisoned()));
         }
         let (cpu_user, cpu_system) = busy.take_shares();
         // An interval that begins shortly before the end of the warm-up belongs to the measured
@@ -288,12 +289,6 @@ fn build_schedule(
     let FileLoad::Open { per_s, arrivals } = workload.load else { return None };
     let draws = RandomStream::new(workload.seed, u64::MAX - id);
     Some(ArrivalSchedule::new(arrivals, per_s * stream.rate_share, 1.0, draws))
-}
-
-/// Locks a mutex. No data here can be left half changed by a panic, so a poisoned lock is safe to
-/// use.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::engine_selection::ChosenEngine;
 
@@ -74,11 +76,11 @@ impl OpenTargets {
     }
 
     fn lock_engines(&self) -> MutexGuard<'_, BTreeMap<Vec<PathBuf>, ChosenEngine>> {
-        self.engines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.engines.lock().even_if_poisoned()
     }
 
     /// Locks the files; no data here can be left half changed.
     fn lock_files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<File>>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().even_if_poisoned()
     }
 }

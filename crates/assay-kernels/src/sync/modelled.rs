@@ -5,7 +5,7 @@ use loom::sync::Condvar;
 
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
-pub(crate) use loom::sync::{Mutex, MutexGuard, mpsc};
+pub(crate) use loom::sync::{Mutex, mpsc};
 pub(crate) use loom::thread::{self, JoinHandle, Thread};
 
 pub(crate) use self::{ModelledCell as PublishedCell, ModelledFutexWord as FutexWord};

@@ -4,7 +4,7 @@ use std::cell::UnsafeCell;
 
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
-pub(crate) use std::sync::{Mutex, MutexGuard, mpsc};
+pub(crate) use std::sync::{Mutex, mpsc};
 pub(crate) use std::thread::{self, JoinHandle, Thread};
 
 pub(crate) use crate::clock::now_ns;

@@ -10,12 +10,24 @@ use super::{
     RdmaWorkload, StreamWorkload, Workload,
 };
 
-/// Accessor of one kind: its variants, and all others.
+/// Accessor of one kind, also for changes if it has a second name: its variants, and all others.
 macro_rules! accessor {
     ($(#[doc = $doc:literal])+ $name:ident -> $type:ty: $($part:ident)+, not $($other:ident)+) => {
         $(#[doc = $doc])+
         #[must_use]
         pub const fn $name(&self) -> Option<&$type> {
+            match self {
+                $(Self::$part(work))|+ => Some(work),
+                $(Self::$other(_))|+ => None,
+            }
+        }
+    };
+    ($(#[doc = $doc:literal])+ $name:ident $to_change:ident -> $type:ty: $($part:ident)+, not $($other:ident)+) => {
+        accessor! { $(#[doc = $doc])+ $name -> $type: $($part)+, not $($other)+ }
+
+        $(#[doc = $doc])+
+        #[must_use]
+        pub fn $to_change(&mut self) -> Option<&mut $type> {
             match self {
                 $(Self::$part(work))|+ => Some(work),
                 $(Self::$other(_))|+ => None,
@@ -67,7 +79,7 @@ impl Workload {
     }
     accessor! {
         /// Returns the network workload, if it is one.
-        as_network -> NetworkWorkload: NetworkTcp NetworkUdp NetworkIcmp,
+        as_network as_network_mut -> NetworkWorkload: NetworkTcp NetworkUdp NetworkIcmp,
         not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack Storage Files Command Imported Mpi Rdma
     }
     accessor! {
@@ -87,7 +99,7 @@ impl Workload {
     }
     accessor! {
         /// Returns the test of files or devices, if it is one.
-        as_storage -> StorageTest: Storage,
+        as_storage as_storage_mut -> StorageTest: Storage,
         not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Files Command Imported Mpi Rdma
     }
     accessor! {
@@ -109,29 +121,5 @@ impl Workload {
         /// Returns the RDMA messages, if it is that.
         as_rdma -> RdmaWorkload: Rdma,
         not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi
-    }
-
-    /// Returns the test of files or devices for changes, if it is one.
-    #[must_use]
-    pub fn as_storage_mut(&mut self) -> Option<&mut StorageTest> {
-        match self {
-            Self::Storage(test) => Some(test),
-            Self::Stream(_)
-            | Self::Latency(_)
-            | Self::Copy(_)
-            | Self::CacheBandwidth(_)
-            | Self::CoreToCore(_)
-            | Self::LoadedLatency(_)
-            | Self::PeakFlops(_)
-            | Self::Linpack(_)
-            | Self::NetworkTcp(_)
-            | Self::NetworkUdp(_)
-            | Self::NetworkIcmp(_)
-            | Self::Files(_)
-            | Self::Command(_)
-            | Self::Imported(_)
-            | Self::Mpi(_)
-            | Self::Rdma(_) => None,
-        }
     }
 }

@@ -3,7 +3,7 @@
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, CasePair, Plan, StoppingRule};
 use assay_model::quantity::Unit;
-use assay_model::workload::storage::ResponseCurvePoint;
+use assay_model::workload::storage::{ResponseCurvePoint, StorageTest};
 use assay_model::workload::{
     Domain, LinpackWorkload, MpiWorkload, NetworkTest, NetworkWorkload, Workload,
 };
@@ -197,25 +197,8 @@ fn common_target(plan: &Plan) -> Option<String> {
 
 /// Returns the files and devices of a case, if it has any.
 fn describe_target(workload: &Workload) -> Option<String> {
-    match workload {
-        Workload::Storage(test) => Some(storage::targets_without_sync(&test.workload)),
-        Workload::Files(test) => Some(storage::folders(test)),
-        Workload::Stream(_)
-        | Workload::Latency(_)
-        | Workload::Copy(_)
-        | Workload::CacheBandwidth(_)
-        | Workload::CoreToCore(_)
-        | Workload::LoadedLatency(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Command(_)
-        | Workload::Imported(_)
-        | Workload::Mpi(_)
-        | Workload::Rdma(_) => None,
-    }
+    let of_storage = |test: &StorageTest| storage::targets_without_sync(&test.workload);
+    workload.as_storage().map(of_storage).or_else(|| workload.as_files().map(storage::folders))
 }
 
 fn stopping_rule(common: Option<&str>) -> String {

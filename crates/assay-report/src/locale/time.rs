@@ -1,7 +1,8 @@
 //! Times for people: in the zone of the machine, with its abbreviation. Stored times are in UTC.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -14,7 +15,7 @@ const fn utc() -> TimeZone {
 
 /// Sets the source of the zone of all formatted times in this process. Without it they are in UTC.
 pub fn set_time_zone(read: fn() -> TimeZone) {
-    *READ_ZONE.write().unwrap_or_else(PoisonError::into_inner) = read;
+    *READ_ZONE.write().even_if_poisoned() = read;
 }
 
 /// Returns the name of the zone of all formatted times: `Europe/Prague`, or its offset from UTC.
@@ -26,7 +27,7 @@ pub fn time_zone_name() -> String {
 }
 
 fn zone() -> TimeZone {
-    let read = *READ_ZONE.read().unwrap_or_else(PoisonError::into_inner);
+    let read = *READ_ZONE.read().even_if_poisoned();
     read()
 }
 

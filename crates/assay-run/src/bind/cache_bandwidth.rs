@@ -5,7 +5,6 @@ use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
 use assay_model::workload::CacheBandwidthWorkload;
 
-use super::stream::case_error;
 use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
@@ -25,12 +24,12 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let sweep = ReadSweep::prepare(&config).map_err(|error| case_error(&error))?;
+            let sweep = ReadSweep::prepare(&config)?;
             recorder.add_fact(Attribute::Kernel, sweep.isa());
             Ok(sweep)
         },
         repetition: &mut |sweep: &mut ReadSweep, recorder| {
-            let rate = sweep.repetition().map_err(|error| case_error(&error))?;
+            let rate = sweep.repetition()?;
             recorder.add_sample("read", rate);
             Ok(())
         },

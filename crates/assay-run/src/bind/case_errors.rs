@@ -7,6 +7,8 @@ use assay_fleet::remote::calls::CallError;
 use assay_kernels::compute::linpack::LinpackError;
 use assay_kernels::compute::peak_flops::PeakError;
 use assay_kernels::memory::core_to_core::CoreToCoreError;
+use assay_kernels::memory::latency::LatencyError;
+use assay_kernels::memory::stream::StreamError;
 use assay_model::failure::ErrorArea;
 
 use crate::network::error::NetworkError;
@@ -19,6 +21,26 @@ impl From<CoreToCoreError> for CaseError {
         match error {
             CoreToCoreError::StartThreads(_) => Self::from_error(ErrorArea::Threads, &error),
             other => Self::from_error(ErrorArea::Latency, &other),
+        }
+    }
+}
+
+impl From<LatencyError> for CaseError {
+    fn from(error: LatencyError) -> Self {
+        match error {
+            LatencyError::Cancelled => Self::Interrupted,
+            LatencyError::StartThread(_) => Self::from_error(ErrorArea::Threads, &error),
+            other => Self::from_error(ErrorArea::Latency, &other),
+        }
+    }
+}
+
+impl From<StreamError> for CaseError {
+    fn from(error: StreamError) -> Self {
+        match error {
+            StreamError::Cancelled => Self::Interrupted,
+            StreamError::StartTeam(_) => Self::from_error(ErrorArea::Threads, &error),
+            other => Self::from_error(ErrorArea::Stream, &other),
         }
     }
 }

@@ -10,8 +10,7 @@ use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
 use assay_model::workload::CopyWorkload;
 
-use super::stream::case_error;
-use super::{RunCache, chosen_loops, latency};
+use super::{RunCache, chosen_loops};
 use crate::forecast::choosing_time_each_s;
 use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
@@ -38,8 +37,7 @@ fn turn(
     let config = stream_config(work);
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let mut stream = chosen_loops::prepare_arrays(&config, known, recorder)
-                .map_err(|error| case_error(&error))?;
+            let mut stream = chosen_loops::prepare_arrays(&config, known, recorder)?;
             let kernel = match *winner {
                 Some(kernel) => kernel,
                 None => {
@@ -54,25 +52,20 @@ fn turn(
             Ok(PreparedCopy { stream, kernel, chase })
         },
         repetition: &mut |PreparedCopy { stream, kernel, chase }, recorder| {
-            stream
-                .repetition(StreamOperation::Copy, kernel)
-                .map_err(|error| case_error(&error))?;
+            stream.repetition(StreamOperation::Copy, kernel)?;
             let members = 0..stream.threads();
             recorder.add_sample("bandwidth", stream.rate(StreamOperation::Copy, members));
             if let Some(chase) = chase {
                 // The arrays are in the caches.
                 let seconds = chase.repetition_as_prepared(recorder.cancel());
-                recorder.add_sample(
-                    "latency",
-                    seconds.map_err(|error| latency::case_error(&error))?,
-                );
+                recorder.add_sample("latency", seconds?);
             }
             Ok(())
         },
         check: &mut |PreparedCopy { stream, chase, .. }, recorder| {
-            stream.verify(recorder.cancel()).map_err(|error| case_error(&error))?;
+            stream.verify(recorder.cancel())?;
             let verified = chase.as_mut().map(|it| it.verify(recorder.cancel()));
-            verified.transpose().map(|_| ()).map_err(|error| latency::case_error(&error))
+            verified.transpose().map(|_| ()).map_err(CaseError::from)
         },
     };
     measurement_loop::run_preparation(&mut measurement, recorder)
@@ -114,7 +107,7 @@ fn prepare_chase(
         memory: Some(memory_node(work, node.node)),
     };
     let chase = PointerChase::prepare(&config, recorder.cancel());
-    chase.map(Some).map_err(|error| latency::case_error(&error))
+    chase.map(Some).map_err(CaseError::from)
 }
 
 fn choose_kernel(
@@ -127,9 +120,9 @@ fn choose_kernel(
     let winners = chosen_loops::find_or_choose(asked, known, recorder, |recorder| {
         let within_s = choosing_time_each_s(recorder.budget_s(), 1);
         let best = stream.pick_best(StreamOperation::Copy, within_s, recorder.cancel());
-        let best = best.map_err(|error| case_error(&error))?;
+        let best = best?;
         // Here, and not in the first repetition, it can be interrupted.
-        stream.restore(recorder.cancel()).map_err(|error| case_error(&error))?;
+        stream.restore(recorder.cancel())?;
         Ok(vec![(StreamOperation::Copy, best.name)])
     })?;
     Ok(winners[0].1)

@@ -1,9 +1,8 @@
 //! `memory.latency` by assay's own kernel.
 
-use assay_kernels::memory::latency::{LatencyConfig, LatencyError, PointerChase};
+use assay_kernels::memory::latency::{LatencyConfig, PointerChase};
 use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
-use assay_model::failure::ErrorArea;
 use assay_model::workload::LatencyWorkload;
 
 use crate::measurement_loop::{self, Measurement, Turns};
@@ -27,8 +26,7 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let latency = PointerChase::prepare(&config, recorder.cancel())
-                .map_err(|error| case_error(&error))?;
+            let latency = PointerChase::prepare(&config, recorder.cancel())?;
             if let Ok(huge) = latency.huge_bytes() {
                 let share = (huge as f64 / work.bytes as f64).min(1.0);
                 recorder.add_fact(Attribute::HugePages, share);
@@ -41,16 +39,8 @@ fn turn(
             Ok(())
         },
         check: &mut |latency, recorder| {
-            latency.verify(recorder.cancel()).map_err(|error| case_error(&error))
+            latency.verify(recorder.cancel()).map_err(CaseError::from)
         },
     };
     measurement_loop::run_preparation(&mut measurement, recorder)
-}
-
-pub(super) fn case_error(error: &LatencyError) -> CaseError {
-    match error {
-        LatencyError::Cancelled => CaseError::Interrupted,
-        LatencyError::StartThread(_) => CaseError::from_error(ErrorArea::Threads, error),
-        other => CaseError::from_error(ErrorArea::Latency, other),
-    }
 }

@@ -11,7 +11,6 @@ use assay_model::entry::SeriesKey;
 use assay_model::event::StopReason;
 use assay_model::workload::LoadedLatencyWorkload;
 
-use super::latency::case_error;
 use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
@@ -37,8 +36,7 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let loaded = LoadedLatency::prepare(&config, recorder.cancel())
-                .map_err(|error| case_error(&error))?;
+            let loaded = LoadedLatency::prepare(&config, recorder.cancel())?;
             if let Ok(huge) = loaded.huge_bytes() {
                 let share = (huge as f64 / work.bytes as f64).min(1.0);
                 recorder.add_fact(Attribute::HugePages, share);
@@ -49,7 +47,7 @@ fn turn(
             measure_points(work, loaded, recorder)
         },
         check: &mut |loaded, recorder| {
-            loaded.verify(recorder.cancel()).map_err(|error| case_error(&error))
+            loaded.verify(recorder.cancel()).map_err(CaseError::from)
         },
     };
     measurement_loop::run_preparation(&mut measurement, recorder)
@@ -61,7 +59,7 @@ fn measure_points(
     loaded: &mut LoadedLatency,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    let idle = loaded.idle_repetition(recorder.cancel()).map_err(|error| case_error(&error))?;
+    let idle = loaded.idle_repetition(recorder.cancel())?;
     record_point(&LoadedLatencyWorkload::idle_dimensions(), idle, recorder);
     for mix in &work.mixes {
         loaded.recover();

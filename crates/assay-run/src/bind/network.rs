@@ -100,25 +100,7 @@ pub(super) fn resolve_far_end(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<ReachableWorkload>, CaseError> {
     let mut workload = workload.clone();
-    let work = match &mut workload {
-        Workload::NetworkTcp(work)
-        | Workload::NetworkUdp(work)
-        | Workload::NetworkIcmp(work) => work,
-        Workload::Stream(_)
-        | Workload::Latency(_)
-        | Workload::Copy(_)
-        | Workload::CacheBandwidth(_)
-        | Workload::CoreToCore(_)
-        | Workload::LoadedLatency(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::Storage(_)
-        | Workload::Files(_)
-        | Workload::Command(_)
-        | Workload::Imported(_)
-        | Workload::Mpi(_)
-        | Workload::Rdma(_) => return Ok(None),
-    };
+    let Some(work) = workload.as_network_mut() else { return Ok(None) };
     cache.require(work, MissingHostFeature::Address)?;
     cache.require(work, MissingHostFeature::Connection)?;
     let far_end = NetworkFarEnd::resolve(work, recorder)?;

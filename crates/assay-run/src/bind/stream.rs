@@ -3,11 +3,10 @@
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
-use assay_kernels::memory::stream::{Stream, StreamConfig, StreamError, StreamOperation};
+use assay_kernels::memory::stream::{Stream, StreamConfig, StreamOperation};
 use assay_model::attribute::Attribute;
 use assay_model::entry::SeriesKey;
 use assay_model::event::StopReason;
-use assay_model::failure::ErrorArea;
 use assay_model::workload::{Domain, StreamWorkload};
 
 use super::chosen_loops::Winners;
@@ -32,8 +31,7 @@ fn turn(
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let mut stream =
-                chosen_loops::prepare_arrays(&stream_config(work), known, recorder)
-                    .map_err(|error| case_error(&error))?;
+                chosen_loops::prepare_arrays(&stream_config(work), known, recorder)?;
             if winners.is_empty() {
                 *winners = choose_kernels(work, &mut stream, known, recorder)?;
                 record_facts(&stream, recorder);
@@ -44,7 +42,7 @@ fn turn(
             repetition(work, stream, winners, recorder)
         },
         check: &mut |(stream, _), recorder| {
-            stream.verify(recorder.cancel()).map_err(|error| case_error(&error))
+            stream.verify(recorder.cancel()).map_err(CaseError::from)
         },
     };
     measurement_loop::run_preparation(&mut measurement, recorder)
@@ -102,11 +100,11 @@ fn pick_fastest(
     let each_s = choosing_time_each_s(recorder.budget_s(), StreamOperation::ALL.len());
     let pick = |operation| {
         let kernel = stream.pick_best(operation, each_s, recorder.cancel());
-        kernel.map(|it| (operation, it.name)).map_err(|error| case_error(&error))
+        kernel.map(|it| (operation, it.name)).map_err(CaseError::from)
     };
     let winners = StreamOperation::ALL.into_iter().map(pick).collect::<Result<Winners, _>>()?;
     // Here, and not in the first repetition, it can be interrupted.
-    stream.restore(recorder.cancel()).map_err(|error| case_error(&error))?;
+    stream.restore(recorder.cancel())?;
     Ok(winners)
 }
 
@@ -130,7 +128,7 @@ fn repetition(
         if recorder.cancel().load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }
-        stream.repetition(*operation, kernel).map_err(|error| case_error(&error))?;
+        stream.repetition(*operation, kernel)?;
         let mut first = 0;
         for domain in &work.domains {
             let members = first..first + domain.cpus.len();
@@ -140,12 +138,4 @@ fn repetition(
         }
     }
     Ok(())
-}
-
-pub(super) fn case_error(error: &StreamError) -> CaseError {
-    match error {
-        StreamError::Cancelled => CaseError::Interrupted,
-        StreamError::StartTeam(_) => CaseError::from_error(ErrorArea::Threads, error),
-        other => CaseError::from_error(ErrorArea::Stream, other),
-    }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use assay_kernels::heap;
 use assay_kernels::mapping::{Mapping, PageAdvice};
 use assay_kernels::network::socket;
 use assay_kernels::network::thread_refusal::ThreadRefusal;
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::error::NetworkError;
 
@@ -53,7 +54,7 @@ impl Admissions {
 
     fn lock_usage(&self) -> MutexGuard<'_, HashMap<IpAddr, ConnectionResources>> {
         // Every change below is complete before the lock is released.
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+        self.usage.lock().even_if_poisoned()
     }
 
     pub(super) fn is_empty(&self) -> bool {

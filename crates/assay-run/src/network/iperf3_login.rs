@@ -8,11 +8,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use assay_dialects::wire::iperf3::login::{self, Login};
 use assay_kernels::openssl::{self, KeyHalf, OpenSslError, RsaKey, RsaPadding};
+use assay_model::poisoned_lock::PoisonedLock as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fs_err as fs;
@@ -200,7 +201,7 @@ impl LoginGate {
     fn was_used(&self, encrypted: Vec<u8>, now_s: i64) -> bool {
         let kept_s = self.skew_s.saturating_mul(2);
         // Every change below is complete before the lock is released.
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.used.lock().even_if_poisoned();
         used.retain(|_, at_s| now_s.abs_diff(*at_s) <= kept_s);
         used.insert(encrypted, now_s).is_some()
     }

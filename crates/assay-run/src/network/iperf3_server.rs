@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use assay_dialects::iperf3::{ConcurrentTests, Iperf3End, Iperf3Interval, Iperf3S
 use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Iperf3Server, Iperf3ServerEvent};
 use assay_kernels::clock;
 use assay_kernels::network::socket::{self, SocketOptions};
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::admission::{
     self, Admission, Admissions, BoundedListener, ConnectionResources, POLL_INTERVAL,
@@ -225,11 +226,6 @@ struct AssignedStream<'a> {
     place: Admission<'a>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Values behind these locks are only replaced as a whole.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<'a> Iperf3ServerState<'a> {
     fn new(
         service: &'a Iperf3Service,
@@ -254,12 +250,12 @@ impl<'a> Iperf3ServerState<'a> {
 
     fn report(&self, served: Iperf3ServerReport) {
         // The receiver outlives every connection.
-        drop(lock(&self.reports).send(served));
+        drop(self.reports.lock().even_if_poisoned().send(served));
     }
 
     /// Changes the state of a running test.
     fn update_test(&self, number: u64, change: impl FnOnce(&mut ActiveTest<'_>)) {
-        let mut active = lock(&self.active);
+        let mut active = self.active.lock().even_if_poisoned();
         if let Some(test) = active.tests.iter_mut().find(|it| it.number == number) {
             change(test);
         }
@@ -270,7 +266,7 @@ impl<'a> Iperf3ServerState<'a> {
     fn end_measurement(&self, number: u64, counted_s: f64) -> Option<ConcurrentTests> {
         let now_ns = clock::now_ns();
         let from_ns = now_ns.saturating_sub((counted_s * 1e9) as u64);
-        let mut schedule = lock(&self.schedule);
+        let mut schedule = self.schedule.lock().even_if_poisoned();
         let found = schedule.concurrent(number, from_ns, now_ns);
         schedule.end(number, now_ns);
         (self.service.clients.get() > 1).then_some(found)
@@ -400,8 +396,8 @@ impl<'a> Iperf3ServerState<'a> {
             // Releases the client from waiting for this server; the client may be gone itself.
             drop(test.control.send(&Iperf3Server::terminate_message()));
         }
-        lock(&self.schedule).end(number, clock::now_ns());
-        lock(&self.active).tests.retain(|it| it.number != number);
+        self.schedule.lock().even_if_poisoned().end(number, clock::now_ns());
+        self.active.lock().even_if_poisoned().tests.retain(|it| it.number != number);
         let is_silent = |error: &NetworkError| {
             matches!(error, NetworkError::Interrupted) && !test.has_started
         };
@@ -421,7 +417,7 @@ impl<'a> Iperf3ServerState<'a> {
         let step = control.start_step(ENDING);
         let places = self.service.clients.get();
         loop {
-            let mut active = lock(&self.active);
+            let mut active = self.active.lock().even_if_poisoned();
             if let Some(test) = active.tests.iter_mut().find(|it| it.cookie == cookie) {
                 if test.awaited == 0 {
                     return ConnectionRole::Rejected;

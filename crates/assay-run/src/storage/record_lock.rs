@@ -9,9 +9,10 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use rustix::fs::OFlags;
 
 use super::safe_open;
@@ -57,7 +58,7 @@ pub(super) fn read_note(record: &Path) -> Option<Vec<u8>> {
 }
 
 fn held() -> MutexGuard<'static, BTreeMap<PathBuf, HeldRecord>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+    HELD.lock().even_if_poisoned()
 }
 
 /// Returns the path of the lock of a record.

@@ -6,8 +6,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -131,7 +132,7 @@ impl Mpi {
 /// Returns a guard to hold while ranks run, across all test files.
 pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
     // A failed test poisons the lock, but reports its failure itself.
-    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+    ONE_AT_A_TIME.lock().even_if_poisoned()
 }
 
 fn run_to_end(command: &mut Command) -> Outcome {

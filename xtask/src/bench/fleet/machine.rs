@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use assay_model::quantity::Bytes;
-pub(crate) use workbench::page::Fact;
+pub(crate) use workbench::page::PageFact;
 
 use crate::command;
 
@@ -12,7 +12,7 @@ use super::workplace::BenchWorkplace;
 
 /// Returns CPU, caches, memory, kernel and date. A fact that the machine does not report is marked
 /// as such.
-pub(crate) fn facts(workplace: &BenchWorkplace) -> Vec<Fact> {
+pub(crate) fn facts(workplace: &BenchWorkplace) -> Vec<PageFact> {
     let lscpu = program_output(workplace, "lscpu", &[]);
     let field = |name: &str| labelled_value(&lscpu, name).unwrap_or_else(|| "not told".into());
     let virtualised = labelled_value(&lscpu, "Hypervisor vendor");
@@ -36,7 +36,7 @@ pub(crate) fn facts(workplace: &BenchWorkplace) -> Vec<Fact> {
 }
 
 /// Returns assay's version and the commit it was built from.
-pub(crate) fn assay_version(workplace: &BenchWorkplace, program: &Path) -> Fact {
+pub(crate) fn assay_version(workplace: &BenchWorkplace, program: &Path) -> PageFact {
     let commit =
         first_line(workplace, "git", &["describe", "--always", "--dirty", "--abbrev=10"]);
     let version = first_line(workplace, program, &["--version"]);

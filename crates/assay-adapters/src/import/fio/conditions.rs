@@ -5,7 +5,7 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::Doubt;
 
 use super::options::{format_file_names, parse_fio_size};
-use crate::fio_json::{FioCounts, FioOptions};
+use crate::fio_json::{FioCounts, FioOptionValues};
 
 /// Conditions, and doubts about options that figures contradict.
 pub(super) struct FioConditions {
@@ -17,7 +17,7 @@ pub(super) struct FioConditions {
 pub(super) struct ConditionSource<'a> {
     /// Name of its jobs.
     pub(super) name: &'a str,
-    pub(super) options: &'a FioOptions,
+    pub(super) options: &'a FioOptionValues,
     pub(super) counts: &'a FioCounts,
     /// Number of jobs, if the file prints it.
     pub(super) printed_jobs: Option<u64>,

@@ -10,7 +10,7 @@ use assay_model::doubt::Doubt;
 use super::super::{FileContents, ImportedMeasurement, LineSpan, missing};
 use super::conditions::{ConditionSource, derive_conditions};
 use super::omissions::list_missing;
-use crate::fio_json::{FioCounts, FioLatency, FioOptions};
+use crate::fio_json::{FioCounts, FioLatency, FioOptionValues};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 use crate::tool::storage::{add_fio_latency, fio_failure};
@@ -168,7 +168,7 @@ impl TerseJob {
         let (counts, rounding) = self.counts();
         let conditions = derive_conditions(&ConditionSource {
             name: &self.name,
-            options: &FioOptions::new(),
+            options: &FioOptionValues::new(),
             counts: &counts,
             printed_jobs: None,
             rounding,

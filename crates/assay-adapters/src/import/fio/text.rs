@@ -5,7 +5,7 @@
 
 use super::super::{FileContents, FileTime, missing};
 use super::progress::is_continued;
-use crate::fio_json::FioOptions;
+use crate::fio_json::FioOptionValues;
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::ToolError;
 
@@ -121,7 +121,7 @@ impl TextReader {
 
     /// Finds the options of a job. For a group of several jobs these are the options that all of
     /// them share.
-    fn find_options(&self, name: &str, group: u64, jobs: Option<u64>) -> FioOptions {
+    fn find_options(&self, name: &str, group: u64, jobs: Option<u64>) -> FioOptionValues {
         let named = |it: &&JobHeader| it.name == name && it.group == group;
         let of_name: Vec<&JobHeader> = self.headers.iter().filter(named).collect();
         let of_group = self.headers.iter().filter(|it| it.group == group);
@@ -135,7 +135,8 @@ impl TextReader {
                 vec![of_name[at]]
             }
         };
-        let mut options = headers.first().map_or_else(FioOptions::new, |it| it.options.clone());
+        let mut options =
+            headers.first().map_or_else(FioOptionValues::new, |it| it.options.clone());
         options
             .retain(|name, value| headers.iter().all(|it| it.options.get(name) == Some(value)));
         options

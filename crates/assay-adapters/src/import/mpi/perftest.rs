@@ -83,7 +83,7 @@ fn read_table(text: &str) -> Result<Vec<(String, ImportedMeasurement)>, ToolErro
     let title = title.unwrap_or("perftest");
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
     let name = measurement_name(title);
-    let head = PerftestHead {
+    let head = PerftestConditions {
         conditions: perftest_text::conditions(text),
         network_path: perftest_text::path_attributes(text),
     };
@@ -102,7 +102,7 @@ pub(super) fn measurement_name(title: &str) -> String {
 }
 
 /// Conditions and path of a test, from the lines above its table.
-pub(super) struct PerftestHead {
+pub(super) struct PerftestConditions {
     pub(super) conditions: Attributes,
     pub(super) network_path: Vec<(Attribute, AttributeValue)>,
 }
@@ -111,7 +111,7 @@ pub(super) struct PerftestHead {
 pub(super) fn build_measurement(
     (title, name): (&str, &str),
     row: &PerftestRow,
-    head: &PerftestHead,
+    head: &PerftestConditions,
 ) -> ImportedMeasurement {
     let integer = |column: PerftestColumn| row.get(&column).map(|it| *it as u64);
     let size_columns = [

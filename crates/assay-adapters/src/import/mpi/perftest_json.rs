@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::json_documents::split_documents;
 use super::super::{FileContents, ImportedMeasurement, missing};
-use super::perftest::{PerftestHead, build_measurement, measurement_name};
+use super::perftest::{PerftestConditions, build_measurement, measurement_name};
 use crate::json_selection::{document_error, select};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, is_plausible};
@@ -82,7 +82,7 @@ fn read_document(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
         value.as_str().map(str::to_owned).or_else(|| Some(value.as_u64()?.to_string()))
     });
     let network_path = read_path(&document);
-    let head = PerftestHead { conditions, network_path };
+    let head = PerftestConditions { conditions, network_path };
     let rows: Vec<&Value> = match document.get("results") {
         Some(Value::Array(rows)) => rows.iter().collect(),
         Some(row) => vec![row],

@@ -4,7 +4,7 @@ use assay_model::attribute::Attribute;
 
 use super::super::{FileContents, FileTime, LineSpan, mixed_lines};
 use super::printed_rate::{parse_datagrams, parse_rate};
-use super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
+use super::transfer::{DatagramCounts, ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative};
 use assay_model::workload::TransferDirection;
@@ -289,7 +289,7 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
     let retransmits: Vec<f64> = sent.iter().filter_map(|row| row.retransmits).collect();
     let streams =
         if is_sum_only { test.connections.len() } else { sent.len().max(counted.len()) };
-    let mut transfer = Transfer {
+    let mut transfer = ImportedTransfer {
         tool: "iperf",
         protocol: test.protocol.clone(),
         direction: Some(match received.is_empty() {
@@ -306,7 +306,7 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
             ..counts
         }),
         began: test.began,
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     };
     if is_both {
         transfer.direction = None;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::super::json_documents::{JsonDocument, split_documents};
 use super::super::{FileContents, FileTime, LineSpan};
-use super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
+use super::transfer::{DatagramCounts, ImportedTransfer, MeanRate, Protocol};
 use crate::iperf3_document::{self, CPU_TICKS_S, REVERSE_SUFFIX, known_count};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
@@ -152,7 +152,7 @@ fn read_test(root: &Value, error: &str) -> Result<super::ImportedMeasurement, To
 }
 
 /// Reads the conditions of a test. The direction is that of the end that wrote the document.
-fn read_conditions(root: &Value) -> Transfer {
+fn read_conditions(root: &Value) -> ImportedTransfer {
     let start = |key: &str| root.pointer(&format!("/start/test_start/{key}"));
     let number = |key: &str| start(key).and_then(Value::as_u64);
     let is_server = root.pointer("/start/accepted_connection").is_some();
@@ -169,7 +169,7 @@ fn read_conditions(root: &Value) -> Transfer {
     let began = root.pointer("/start/timestamp/timesecs").and_then(Value::as_u64);
     let rate = number("target_bitrate")
         .or(root.pointer("/start/target_bitrate").and_then(Value::as_u64));
-    Transfer {
+    ImportedTransfer {
         tool: "iperf3",
         protocol: start("protocol").and_then(Value::as_str).map(Protocol::parse),
         direction: Some(direction),
@@ -184,7 +184,7 @@ fn read_conditions(root: &Value) -> Transfer {
         began: began.map(FileTime::from_unix),
         skips_copy: number("skip_rx_copy") == Some(1),
         segmentation: number("gso") == Some(1) || number("gro") == Some(1),
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     }
 }
 
@@ -221,7 +221,7 @@ fn sum<'v>(root: &'v Value, name: &str, suffix: &str) -> Option<&'v Value> {
     root.pointer(&format!("/end/{name}{suffix}"))
 }
 
-fn add_totals(root: &Value, transfer: &mut Transfer) {
+fn add_totals(root: &Value, transfer: &mut ImportedTransfer) {
     let suffixes: Vec<&str> = [Some(""), reverse_suffix(root)].into_iter().flatten().collect();
     let is_udp = transfer.protocol == Some(Protocol::Udp);
     let sent: Vec<Option<MeanRate>> = suffixes.iter().map(|it| read_sent(root, it)).collect();
@@ -241,7 +241,7 @@ fn add_totals(root: &Value, transfer: &mut Transfer) {
 }
 
 /// Adds the CPU time of an end, unless its threads cannot have used so much.
-pub(super) fn add_cpu(transfer: &mut Transfer, end: &'static str, percent: f64) {
+pub(super) fn add_cpu(transfer: &mut ImportedTransfer, end: &'static str, percent: f64) {
     let both = if transfer.direction == Some(TransferDirection::Both) { 2.0 } else { 1.0 };
     // A thread for each stream, and one for the control connection.
     let threads = transfer.streams.unwrap_or(1) as f64 * both + 1.0;

@@ -8,7 +8,7 @@ use assay_model::workload::TransferDirection;
 
 use super::super::{FileContents, FileTime, LineSpan, mixed_lines, word_after};
 use super::iperf3_json::add_cpu;
-use super::transfer::{MeanRate, Protocol, Transfer};
+use super::transfer::{ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::ToolError;
 
@@ -341,7 +341,7 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
 fn add_totals(
     test: &OpenTest<'_>,
     (sent, received): (&[Option<MeanRate>], &[Option<MeanRate>]),
-    transfer: &mut Transfer,
+    transfer: &mut ImportedTransfer,
 ) {
     transfer.set_directions(sent, received);
     transfer.retransmits = row::sum_retransmits(&test.totals);
@@ -364,7 +364,7 @@ fn add_totals(
 }
 
 /// Reads the conditions; the direction is that of the end that printed the file.
-fn read_conditions(test: &OpenTest<'_>, is_both: bool) -> Transfer {
+fn read_conditions(test: &OpenTest<'_>, is_both: bool) -> ImportedTransfer {
     let only = |receiver: bool| test.totals.iter().all(|it| it.end == Some(receiver));
     let direction = match (is_both, test.is_server) {
         (true, _) => TransferDirection::Both,
@@ -373,7 +373,7 @@ fn read_conditions(test: &OpenTest<'_>, is_both: bool) -> Transfer {
         (false, false) if test.is_reverse => TransferDirection::Receive,
         (false, false) => TransferDirection::Send,
     };
-    Transfer {
+    ImportedTransfer {
         tool: "iperf3",
         protocol: test.protocol.clone().or(Some(Protocol::Tcp)),
         direction: Some(direction),
@@ -384,6 +384,6 @@ fn read_conditions(test: &OpenTest<'_>, is_both: bool) -> Transfer {
         version: test.version.map(str::to_owned),
         block_bytes: test.block_bytes,
         began: test.began,
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     }
 }

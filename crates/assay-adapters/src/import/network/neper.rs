@@ -7,7 +7,7 @@ use assay_model::workload::TransferDirection;
 use std::collections::BTreeMap;
 
 use super::super::{FileContents, ImportedMeasurement, LineSpan, missing};
-use super::transfer::{MeanRate, Protocol, Transfer};
+use super::transfer::{ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative, parse_positive};
 
@@ -130,7 +130,7 @@ fn measure_stream(values: &Values<'_>) -> Result<ImportedMeasurement, ToolError>
     let bit_per_s = received.ok_or_else(|| missing("throughput above zero at either end"))?;
     let is_both = is_on(values, "split_bidir");
     let seconds = seconds(values);
-    let mut transfer = Transfer {
+    let mut transfer = ImportedTransfer {
         tool: "neper",
         protocol: Some(protocol(values)),
         direction: Some(match (is_both, is_local) {
@@ -145,7 +145,7 @@ fn measure_stream(values: &Values<'_>) -> Result<ImportedMeasurement, ToolError>
         block_bytes: whole(values, "buffer_size"),
         received: Some(MeanRate { bit_per_s, seconds }),
         skips_copy: is_on(values, "skip_rx_copy"),
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     };
     if is_both {
         transfer.received = Some(MeanRate { bit_per_s: local + remote, seconds });

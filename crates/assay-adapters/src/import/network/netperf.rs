@@ -8,7 +8,7 @@ use assay_model::event::ToolFigures;
 use assay_model::workload::TransferDirection;
 
 use super::super::{FileContents, ImportedMeasurement, missing};
-use super::transfer::{MeanRate, Protocol, Transfer};
+use super::transfer::{ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 
@@ -214,7 +214,7 @@ fn measure_transfer(
         true => (rate(bit_per_s), figures.received.and_then(|value| rate(value * factor))),
         false => (None, rate(bit_per_s)),
     };
-    let mut found = Transfer {
+    let mut found = ImportedTransfer {
         tool: "netperf",
         protocol: Some(Protocol::parse(protocol)),
         direction: Some(match is_receiving {
@@ -227,7 +227,7 @@ fn measure_transfer(
         sent,
         received,
         problems: figures.warnings,
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     }
     .into_measurement()?;
     for (end, cost) in figures.cpu_per_byte {

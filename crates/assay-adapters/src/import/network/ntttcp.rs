@@ -6,7 +6,7 @@
 use assay_model::workload::TransferDirection;
 
 use super::super::{FileContents, ImportedMeasurement, LineSpan, missing, mixed_lines};
-use super::transfer::{MeanRate, Protocol, Transfer};
+use super::transfer::{ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_positive};
 
@@ -60,7 +60,7 @@ fn measure(result: NtttcpResult) -> Result<ImportedMeasurement, ToolError> {
     if let Some(count) = result.retransmits.filter(|count| *count > 0.0 && !is_sender) {
         problems.push(format!("{count} retransmits, which are those of the receiver"));
     }
-    Transfer {
+    ImportedTransfer {
         tool: "ntttcp",
         protocol: Some(if result.is_udp { Protocol::Udp } else { Protocol::Tcp }),
         direction: result.is_sender.map(|is_sender| match is_sender {
@@ -75,7 +75,7 @@ fn measure(result: NtttcpResult) -> Result<ImportedMeasurement, ToolError> {
         retransmits: result.retransmits.filter(|_| !result.is_udp && is_sender),
         broke_off: result.broke_off,
         problems,
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     }
     .into_measurement()
 }

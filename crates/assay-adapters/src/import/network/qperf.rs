@@ -10,7 +10,7 @@ use assay_model::event::ToolFigures;
 use assay_model::workload::TransferDirection;
 
 use super::super::{FileContents, ImportedMeasurement, LineSpan, missing, mixed_lines};
-use super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
+use super::transfer::{DatagramCounts, ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_positive_scaled};
 
@@ -343,7 +343,7 @@ fn measure_transfer(
         all,
         ..DatagramCounts::default()
     });
-    let transfer = Transfer {
+    let transfer = ImportedTransfer {
         tool: "qperf",
         protocol: Some(if section.name == "tcp_bw" { Protocol::Tcp } else { Protocol::Udp }),
         direction: Some(TransferDirection::Send),
@@ -352,7 +352,7 @@ fn measure_transfer(
         sent: rate(sent),
         received: rate(received),
         datagrams,
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     };
     let mut found = transfer.into_measurement()?;
     found.parsed.set_metric_attribute("goodput", Attribute::Statistic, "mean");

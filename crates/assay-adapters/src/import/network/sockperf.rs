@@ -12,7 +12,7 @@ use assay_model::workload::TransferDirection;
 use super::super::{
     FileContents, ImportedMeasurement, LineSpan, missing, mixed_lines, word_after,
 };
-use super::transfer::{MeanRate, Protocol, Transfer};
+use super::transfer::{ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{
     ParsedOutput, ToolError, parse_non_negative, parse_positive, parse_whole,
@@ -380,7 +380,7 @@ fn add_counts(
 fn measure_transfer(run: &SockperfRun<'_>) -> Result<ImportedMeasurement, ToolError> {
     let byte_per_s = send_rate(run)?;
     let seconds = run.sent_in_s.unwrap_or(0.0);
-    let transfer = Transfer {
+    let transfer = ImportedTransfer {
         tool: "sockperf",
         protocol: Some(if run.is_tcp == Some(true) { Protocol::Tcp } else { Protocol::Udp }),
         direction: Some(TransferDirection::Send),
@@ -389,7 +389,7 @@ fn measure_transfer(run: &SockperfRun<'_>) -> Result<ImportedMeasurement, ToolEr
         version: run.version.map(str::to_owned),
         block_bytes: run.message_bytes,
         sent: Some(MeanRate { bit_per_s: byte_per_s * 8.0, seconds }),
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     };
     transfer.into_measurement()
 }

@@ -83,7 +83,7 @@ impl DatagramCounts {
 
 /// Transfer with all that a file contains of it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Transfer {
+pub(super) struct ImportedTransfer {
     /// Name of the tool, for protocols without a benchmark.
     pub tool: &'static str,
     pub protocol: Option<Protocol>,
@@ -121,7 +121,7 @@ const TIME_TOLERANCE_S: f64 = 1.0;
 /// Relative difference between the ends' counts of bytes, and with an omitted part.
 const BYTES_TOLERANCE: f64 = 0.5;
 
-impl Transfer {
+impl ImportedTransfer {
     /// Sets what one or two directions sent and received, each rate as far as it is known.
     pub(super) fn set_directions(
         &mut self,

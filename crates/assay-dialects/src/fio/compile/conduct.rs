@@ -2,7 +2,7 @@
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, LatencyGoal, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime,
+    IoBatches, LatencyTarget, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime,
     WriteContent, Zone,
 };
 
@@ -206,7 +206,7 @@ fn batches(job: &FioOptions) -> IoBatches {
 }
 
 /// Returns the latency that a job keeps by its depth.
-fn latency_goal(placed: &LocatedOptions) -> Result<Option<LatencyGoal>, FioJobError> {
+fn latency_goal(placed: &LocatedOptions) -> Result<Option<LatencyTarget>, FioJobError> {
     let (job, _) = placed;
     let Some(goal) = job.load.latency_goal() else { return Ok(None) };
     if !job_order::queues(job) {

@@ -1,6 +1,6 @@
 //! Options on the batches of a job, its minimum rates, and its errors.
 
-use assay_model::workload::storage::{IoBatches, LatencyGoal, MinimumRates};
+use assay_model::workload::storage::{IoBatches, LatencyTarget, MinimumRates};
 
 use super::PerDirection;
 
@@ -98,8 +98,8 @@ impl LoadOptions {
 
     /// Returns the latency to keep by the depth, if there is one.
     #[must_use]
-    pub fn latency_goal(&self) -> Option<LatencyGoal> {
-        (self.latency_ns > 0).then_some(LatencyGoal {
+    pub fn latency_goal(&self) -> Option<LatencyTarget> {
+        (self.latency_ns > 0).then_some(LatencyTarget {
             most_ns: self.latency_ns,
             window_ns: self.latency_window_ns,
             percent: self.latency_percent,

@@ -9,7 +9,7 @@ use assay_model::seed;
 
 use super::LatencyError;
 use crate::mapping::{Mapping, PageAdvice};
-use crate::numa::{MemoryNode, PlacementError};
+use crate::numa::{MemoryNode, MemoryPlacementError};
 
 /// Loads per step of the loop, unrolled so that the loop itself takes negligible time.
 pub(super) const LOADS_PER_STEP: usize = 16;
@@ -58,13 +58,13 @@ impl Chain {
     }
 
     /// Requests the memory of a node; must come before [`Chain::link`], which touches the rest.
-    pub(super) fn place(&mut self, memory: MemoryNode) -> Result<(), PlacementError> {
+    pub(super) fn place(&mut self, memory: MemoryNode) -> Result<(), MemoryPlacementError> {
         memory.request(&self.mapping)?;
         memory.touch(&mut self.mapping)
     }
 
     /// Checks that the linked set is on a node.
-    pub(super) fn check_place(&self, memory: MemoryNode) -> Result<(), PlacementError> {
+    pub(super) fn check_place(&self, memory: MemoryNode) -> Result<(), MemoryPlacementError> {
         memory.check(&self.mapping)
     }
 

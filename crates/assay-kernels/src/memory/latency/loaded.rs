@@ -20,8 +20,10 @@
 //! rewritten blocks.
 
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::{LatencyConfig, LatencyError, PointerChase};
 use crate::barrier::CachePadded;
@@ -139,7 +141,11 @@ impl LoadedLatency {
         let (has_ended, window) = (AtomicBool::new(false), Mutex::new(Window::default()));
         team.team().run(|member| {
             if let Some(generator) = member.checked_sub(1) {
-                lock(&generators[generator].0).run(traffic, &moved[generator].0, &has_ended);
+                generators[generator].0.lock().even_if_poisoned().run(
+                    traffic,
+                    &moved[generator].0,
+                    &has_ended,
+                );
                 return;
             }
             wait_for_traffic(moved);
@@ -149,13 +155,13 @@ impl LoadedLatency {
             chain.follow(*steps);
             let (end_ns, bytes_after) = (clock::now_ns(), total(moved));
             has_ended.store(true, Ordering::Relaxed);
-            *lock(&window) = Window {
+            *window.lock().even_if_poisoned() = Window {
                 loads_s: clock::seconds_between(start_ns, end_ns),
                 traffic_bytes: bytes_after - bytes_before,
                 traffic_s: clock::seconds_between(counted_ns, end_ns),
             };
         });
-        let window = *lock(&window);
+        let window = *window.lock().even_if_poisoned();
         window.sample(loads, self.line_bytes)
     }
 
@@ -167,7 +173,7 @@ impl LoadedLatency {
         self.chase.verify(cancel)?;
         self.on_generators(|generator, _| generator.sum_buffer());
         for generator in &self.generators {
-            lock(&generator.0).check()?;
+            generator.0.lock().even_if_poisoned().check()?;
         }
         Ok(())
     }
@@ -176,7 +182,7 @@ impl LoadedLatency {
         let generators = &self.generators;
         self.chase.team.team().run(|member| {
             if let Some(generator) = member.checked_sub(1) {
-                work(&mut lock(&generators[generator].0), generator);
+                work(&mut generators[generator].0.lock().even_if_poisoned(), generator);
             }
         });
     }
@@ -215,10 +221,6 @@ fn wait_for_traffic(moved: &[CachePadded<AtomicU64>]) {
 
 fn total(moved: &[CachePadded<AtomicU64>]) -> u64 {
     moved.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Buffer of one traffic generator, and the position in it.
@@ -396,7 +398,7 @@ mod tests {
     fn rejects_buffer_that_misses_a_rewrite() {
         let mut loaded = prepare(1);
         loaded.repetition(Traffic { reads_per_write: 1, pause_ns: 0 });
-        lock(&loaded.generators[0].0).rewritten_blocks += 1;
+        loaded.generators[0].0.lock().even_if_poisoned().rewritten_blocks += 1;
         let refused = loaded.verify(&NEVER);
         assert!(matches!(refused, Err(LatencyError::WrongTraffic { .. })), "{refused:?}");
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use super::operation::StreamOperation;
 use crate::mapping::MapError;
-use crate::numa::PlacementError;
+use crate::numa::MemoryPlacementError;
 
 /// Error of preparing a STREAM measurement, or of its result.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum StreamError {
     MapArray(#[source] MapError),
     /// The memory of the array `a` is not on the requested node.
     #[error("cannot place the source array")]
-    PlaceSource(#[source] PlacementError),
+    PlaceSource(#[source] MemoryPlacementError),
     /// The caller cancelled the preparation or the kernel selection.
     #[error("the measurement was cancelled")]
     Cancelled,

@@ -6,7 +6,7 @@
 
 use super::arrays::{ArraysPart, LINE_ELEMENTS, PAGE_ELEMENTS};
 use super::operation::StreamOperation;
-use super::vector::Vector;
+use super::vector::StreamVector;
 
 /// Scalar `q` of Scale and Triad: √2 − 1 solves 2q + q² = 1, so STREAM's usual sequence of
 /// operations restores the values after any number of repetitions.
@@ -52,7 +52,7 @@ struct Streams {
 /// # Safety
 /// The CPU must have the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn pass<V: Vector>(
+pub(super) unsafe fn pass<V: StreamVector>(
     operation: StreamOperation,
     part: &mut ArraysPart<'_>,
     style: AccessStyle,
@@ -88,7 +88,7 @@ pub(super) unsafe fn pass<V: Vector>(
 /// The same as for [`pass`]; all pointers must be valid for `len` elements and aligned to a cache
 /// line.
 #[inline(always)]
-unsafe fn store_all<V: Vector>(
+unsafe fn store_all<V: StreamVector>(
     operation: StreamOperation,
     streams: &Streams,
     style: AccessStyle,
@@ -134,7 +134,7 @@ unsafe fn store_all<V: Vector>(
 /// # Safety
 /// `at` to `at + BLOCK·LANES` must be within the part.
 #[inline(always)]
-unsafe fn load_block<V: Vector>(
+unsafe fn load_block<V: StreamVector>(
     operation: StreamOperation,
     streams: &Streams,
     at: usize,
@@ -156,7 +156,7 @@ unsafe fn load_block<V: Vector>(
 /// # Safety
 /// The same as for [`load_block`].
 #[inline(always)]
-unsafe fn store_block<V: Vector>(
+unsafe fn store_block<V: StreamVector>(
     (v0, v1, v2, v3): (V, V, V, V),
     streams: &Streams,
     at: usize,
@@ -175,7 +175,7 @@ unsafe fn store_block<V: Vector>(
 /// # Safety
 /// The CPU must have the instructions of `V`.
 #[inline(always)]
-unsafe fn prefetch_sources<V: Vector>(
+unsafe fn prefetch_sources<V: StreamVector>(
     operation: StreamOperation,
     streams: &Streams,
     at: usize,
@@ -194,9 +194,9 @@ unsafe fn prefetch_sources<V: Vector>(
 }
 
 /// # Safety
-/// The same as for [`Vector::store`].
+/// The same as for [`StreamVector::store`].
 #[inline(always)]
-unsafe fn store<V: Vector>(value: V, to: *mut f64, style: AccessStyle) {
+unsafe fn store<V: StreamVector>(value: V, to: *mut f64, style: AccessStyle) {
     // SAFETY: the caller vouches for pointer and CPU.
     unsafe { if style.non_temporal { value.store_non_temporal(to) } else { value.store(to) } }
 }
@@ -207,7 +207,7 @@ unsafe fn store<V: Vector>(value: V, to: *mut f64, style: AccessStyle) {
 /// # Safety
 /// The same as for [`store_all`].
 #[inline(always)]
-unsafe fn sum_all<V: Vector>(streams: &Streams, style: AccessStyle) -> f64 {
+unsafe fn sum_all<V: StreamVector>(streams: &Streams, style: AccessStyle) -> f64 {
     let x = streams.x;
     let walks = Walks::new::<V>(streams.len, style);
     // SAFETY: the caller vouches for the CPU.
@@ -233,7 +233,7 @@ unsafe fn sum_all<V: Vector>(streams: &Streams, style: AccessStyle) -> f64 {
 /// # Safety
 /// `at` to `at + BLOCK·LANES` must be within the part.
 #[inline(always)]
-unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK_VECTORS], x: *const f64, at: usize) {
+unsafe fn add_block<V: StreamVector>(sums: &mut [V; BLOCK_VECTORS], x: *const f64, at: usize) {
     // SAFETY: the block is within the part.
     unsafe {
         for (k, sum) in sums.iter_mut().enumerate() {
@@ -247,7 +247,7 @@ unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK_VECTORS], x: *const f64, at:
 /// # Safety
 /// The CPU must have the instructions of `V`.
 #[inline(always)]
-unsafe fn prefetch_block<V: Vector>(from: *const f64, at: usize) {
+unsafe fn prefetch_block<V: StreamVector>(from: *const f64, at: usize) {
     for line in (0..BLOCK_VECTORS * V::LANES).step_by(LINE_ELEMENTS) {
         // SAFETY: the caller vouches for the CPU; the address may be anywhere.
         unsafe { V::prefetch(from.wrapping_add(at + line + PREFETCH_ELEMENTS)) };
@@ -257,7 +257,7 @@ unsafe fn prefetch_block<V: Vector>(from: *const f64, at: usize) {
 /// # Safety
 /// The pointers must be valid for one vector and aligned to its size.
 #[inline(always)]
-unsafe fn vector_value<V: Vector>(
+unsafe fn vector_value<V: StreamVector>(
     operation: StreamOperation,
     (x, y): (*const f64, *const f64),
 ) -> V {
@@ -295,7 +295,7 @@ struct Walks {
 
 impl Walks {
     #[inline(always)]
-    fn new<V: Vector>(len: usize, style: AccessStyle) -> Self {
+    fn new<V: StreamVector>(len: usize, style: AccessStyle) -> Self {
         let count = style.walks.clamp(1, MAXIMUM_WALKS);
         // The last walk is shortened by the staggers; a part too short for them is left to `rest`.
         let staggers = (count - 1) * WALK_STAGGER;

@@ -5,11 +5,13 @@
 //! the sums stay in registers over all walks: a set of a first-level cache is read in a hundred cycles.
 //! All elements are 1, so that the sum of a thread is the number of elements that it read.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::error::StreamError;
-use super::vector::Vector;
+use super::vector::StreamVector;
 use crate::barrier::CachePadded;
 use crate::mapping::{Mapping, PageAdvice};
 use crate::timed::TimedTeam;
@@ -58,7 +60,7 @@ impl ReadSweep {
         let mut buffers = config.cpus.iter().map(map).collect::<Result<Vec<_>, _>>()?;
         let unfilled: Vec<_> = buffers.iter_mut().map(Mutex::new).collect();
         team.team().run(|member| {
-            let mut buffer = unfilled[member].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buffer = unfilled[member].lock().even_if_poisoned();
             buffer.as_mut_slice::<f64>().fill(1.0);
         });
         drop(unfilled);
@@ -187,7 +189,7 @@ featured_sum!(sum_portable, f64);
 /// The CPU must have the instructions of `V`; the buffer must be a multiple of [`STEP_BYTES`] and
 /// aligned to a cache line.
 #[inline(always)]
-unsafe fn sum_walks<V: Vector>(buffer: &[f64], walks: usize) -> f64 {
+unsafe fn sum_walks<V: StreamVector>(buffer: &[f64], walks: usize) -> f64 {
     let from = buffer.as_ptr();
     // SAFETY: the caller vouches for the CPU.
     let mut sums = unsafe { [V::splat(0.0); SUMS] };

@@ -9,12 +9,12 @@ pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86_64;
 
-/// Vector of [`Vector::LANES`] numbers.
+/// Vector of [`StreamVector::LANES`] numbers.
 ///
 /// # Safety
 /// All methods require a CPU with the instruction set; methods with a pointer require that it is
 /// valid for one vector and aligned to the vector's size.
-pub(super) trait Vector: Copy {
+pub(super) trait StreamVector: Copy {
     /// Numbers in a vector.
     const LANES: usize;
 

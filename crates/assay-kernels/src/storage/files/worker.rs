@@ -8,12 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_model::file_outcome::{FileFailure, FileTally};
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::workload::file_set::{FileAccess, FileOperation, FileOrder, FileWorkload};
 use hdrhistogram::Histogram;
 
 use super::open_file::{OpenFile, open_tree_file};
 use super::tree::{ClaimResult, EntryPresence};
-use super::{FilePhaseState, StreamState, lock};
+use super::{FilePhaseState, StreamState};
 use crate::mapping::{Mapping, PageAdvice};
 use crate::storage::content;
 use crate::storage::error::StorageError;
@@ -120,7 +121,11 @@ impl<'s, 'w> FileWorker<'s, 'w> {
                     let ns = nanoseconds(start.elapsed());
                     let ended_ns = self.shared.elapsed_ns();
                     let from_intended_ns = due_ns.map(|due_ns| ended_ns.saturating_sub(due_ns));
-                    record_requested(&mut lock(tally), ns, from_intended_ns);
+                    record_requested(
+                        &mut tally.lock().even_if_poisoned(),
+                        ns,
+                        from_intended_ns,
+                    );
                     due_ns = self.next_due_ns();
                 }
                 StepResult::Auxiliary => {}
@@ -137,18 +142,21 @@ impl<'s, 'w> FileWorker<'s, 'w> {
     fn record_not_started(&self, due_ns: Option<u64>, tally: &Mutex<FileTally>) {
         let (Some(first_ns), Some(schedule)) = (due_ns, &self.stream.schedule) else { return };
         let now_ns = self.shared.elapsed_ns();
-        let mut tally = lock(tally);
+        let mut tally = tally.lock().even_if_poisoned();
         let mut record = |due_ns: u64, count| {
             record_latency(&mut tally.from_intended_ns, now_ns - due_ns, count);
         };
         if first_ns < now_ns {
             record(first_ns, 1);
-            lock(schedule).take_until(now_ns, &mut record);
+            schedule.lock().even_if_poisoned().take_until(now_ns, &mut record);
         }
     }
 
     fn next_due_ns(&self) -> Option<u64> {
-        self.stream.schedule.as_ref().map(|schedule| lock(schedule).next_ns())
+        self.stream
+            .schedule
+            .as_ref()
+            .map(|schedule| schedule.lock().even_if_poisoned().next_ns())
     }
 
     /// Waits until the operation is due. Returns `false` if the phase ends before.
@@ -349,7 +357,7 @@ impl<'s, 'w> FileWorker<'s, 'w> {
             self.prepare_write(transfer.offset, transfer.bytes);
             let start = Instant::now();
             file.write(self.write_buffer.as_mut_slice::<u8>(), transfer)?;
-            let mut tally = lock(tally);
+            let mut tally = tally.lock().even_if_poisoned();
             tally.operations[FileOperation::Write.index()].add(nanoseconds(start.elapsed()));
             tally.written_bytes += transfer.bytes;
         }
@@ -386,7 +394,7 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         };
         match result {
             Ok(()) => {
-                let mut tally = lock(tally);
+                let mut tally = tally.lock().even_if_poisoned();
                 tally.operations[operation.index()].add(nanoseconds(start.elapsed()));
                 let bytes =
                     if is_read { &mut tally.read_bytes } else { &mut tally.written_bytes };
@@ -549,7 +557,7 @@ fn is_order_error(error: &io::Error) -> bool {
 
 fn count_operation(tally: &Mutex<FileTally>, operation: FileOperation, start: Instant) {
     let ns = nanoseconds(start.elapsed());
-    lock(tally).operations[operation.index()].add(ns);
+    tally.lock().even_if_poisoned().operations[operation.index()].add(ns);
 }
 
 fn record_requested(tally: &mut FileTally, ns: u64, from_intended_ns: Option<u64>) {

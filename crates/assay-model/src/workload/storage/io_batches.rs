@@ -30,7 +30,7 @@ pub struct MinimumRates {
 
 /// Latency that a stream keeps: it searches the largest depth that allows it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LatencyGoal {
+pub struct LatencyTarget {
     /// Maximum latency in nanoseconds.
     pub most_ns: u64,
     /// Nanoseconds over which it is judged.

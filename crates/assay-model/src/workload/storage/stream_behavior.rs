@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{IoBatches, JobOrder, LatencyGoal, MinimumRates, ReplayedIo, SizeShare};
+use super::{IoBatches, JobOrder, LatencyTarget, MinimumRates, ReplayedIo, SizeShare};
 
 /// Optional behaviour of a stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ pub struct StreamBehavior {
     pub minimum_rates: Option<Box<MinimumRates>>,
     /// Latency to keep by the depth, with given batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latency_goal: Option<Box<LatencyGoal>>,
+    pub latency_goal: Option<Box<LatencyTarget>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

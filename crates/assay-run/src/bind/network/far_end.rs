@@ -3,10 +3,11 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_dialects::wire::{iperf3, qperf};
+use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::workload::NetworkWorkload;
 
 use crate::background_thread::BackgroundThread;
@@ -61,7 +62,7 @@ impl NetworkFarEnd {
         let refused = Arc::clone(&server.refused);
         // The server records a refusal after the connection has ended.
         drop(server);
-        let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let refused = refused.lock().even_if_poisoned().take();
         refused.unwrap_or(error)
     }
 
@@ -132,7 +133,7 @@ fn keep_refusal(report: Iperf3ServerReport, refused: &Mutex<Option<NetworkError>
         | Iperf3ServerReport::Test(_, Iperf3TestReport::Failed(error))
             if error.is_thread_refusal() =>
         {
-            refused.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            refused.lock().even_if_poisoned().get_or_insert(error);
         }
         Iperf3ServerReport::Failed(_)
         | Iperf3ServerReport::Listening(..)

@@ -15,6 +15,7 @@ use assay_kernels::clock;
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_kernels::pin;
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::super::admission::{Admission, POLL_INTERVAL};
 use super::super::control::{ControlConnection, REPLY_TIMEOUT, StepDeadline};
@@ -27,8 +28,7 @@ use super::super::meter::{
 };
 use super::server_output::ServerOutput;
 use super::{
-    AssignedStream, Iperf3ServerReport, Iperf3ServerState, Iperf3TestReport, lock,
-    protocol_error,
+    AssignedStream, Iperf3ServerReport, Iperf3ServerState, Iperf3TestReport, protocol_error,
 };
 
 /// Timeout of the streams of a test.
@@ -382,7 +382,7 @@ impl<'s, 'a> Iperf3ServerTest<'s, 'a> {
             interval_s: self.shared.service.interval_s,
             limit_bytes: iperf3_flows::limit_bytes(parameters),
         };
-        lock(&self.shared.schedule).begin(self.number, clock::now_ns());
+        self.shared.schedule.lock().even_if_poisoned().begin(self.number, clock::now_ns());
         let mut meter = Meter::start(flows, lanes, cut)?;
         let (desk, number) = (self.shared, self.number);
         let mut report = |interval: &Iperf3Interval| {

@@ -6,7 +6,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::CreatedRecord;
 
@@ -37,5 +39,5 @@ impl CreatedRecord {
 }
 
 fn handles() -> MutexGuard<'static, BTreeMap<PathBuf, File>> {
-    HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
+    HANDLES.lock().even_if_poisoned()
 }

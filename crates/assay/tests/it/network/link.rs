@@ -1,8 +1,9 @@
 //! Two hosts on one machine: namespaces and a veth pair between them.
 
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use assay_model::poisoned_lock::PoisonedLock as _;
 use serde_json::Value;
 
 use super::is_installed;
@@ -72,7 +73,7 @@ impl Link {
             near: format!("assay-{test}-{id}-n"),
             far: format!("assay-{test}-{id}-f"),
             // A failed test leaves nothing behind that affects the next.
-            _alone: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner),
+            _alone: ONE_AT_A_TIME.lock().even_if_poisoned(),
         };
         let commands = [
             format!("ip netns add {}", link.near),

@@ -11,7 +11,7 @@ use super::super::omissions::{NO_LATENCY, list_missing};
 use super::super::progress::RunState;
 use super::ENTRY;
 use super::latency::TextLatencies;
-use crate::fio_json::{FioCounts, FioOptions};
+use crate::fio_json::{FioCounts, FioOptionValues};
 use crate::outputs::{ParsedOutput, ToolError};
 use crate::tool::storage::{add_fio_latency, fio_failure};
 
@@ -24,7 +24,7 @@ pub(super) struct TextEntry {
     pub(super) name: String,
     pub(super) group: u64,
     pub(super) jobs: Option<u64>,
-    pub(super) options: FioOptions,
+    pub(super) options: FioOptionValues,
     pub(super) version: Option<String>,
     pub(super) pid: Option<u64>,
     pub(super) error: Option<u64>,
@@ -47,7 +47,7 @@ impl Default for TextEntry {
             name: String::new(),
             group: 0,
             jobs: None,
-            options: FioOptions::new(),
+            options: FioOptionValues::new(),
             version: None,
             pid: None,
             error: None,

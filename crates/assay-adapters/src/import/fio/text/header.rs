@@ -1,19 +1,19 @@
 //! Header lines of fio's text: the options of each job.
 
-use crate::fio_json::FioOptions;
+use crate::fio_json::FioOptionValues;
 
 /// Options of one job: `name: (g=0): rw=randread, bs=(R) 4096B-4096B, …, iodepth=32`.
 pub(super) struct JobHeader {
     pub(super) name: String,
     pub(super) group: u64,
-    pub(super) options: FioOptions,
+    pub(super) options: FioOptionValues,
 }
 
 impl JobHeader {
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (name, rest) = line.split_once(": (g=")?;
         let (group, rest) = rest.split_once("): ")?;
-        let mut options = FioOptions::new();
+        let mut options = FioOptionValues::new();
         let mut sizes = Vec::new();
         for part in rest.split(", ") {
             match part.split_once('=') {

@@ -3,7 +3,7 @@
 use assay_model::workload::TransferDirection;
 
 use super::super::super::{FileContents, FileTime, LineSpan, mixed_lines};
-use super::super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
+use super::super::transfer::{DatagramCounts, ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_number};
 
@@ -154,7 +154,7 @@ fn measure(rows: &[CsvRow<'_>]) -> Result<super::super::ImportedMeasurement, Too
     let sending = rows.iter().filter(|it| it.sends).count();
     let is_sender = sending > 0;
     let time = rows.first().map_or("", |it| it.time);
-    Transfer {
+    ImportedTransfer {
         tool: "iperf",
         protocol: Some(match rows.iter().any(|it| it.is_udp) {
             true => Protocol::Udp,
@@ -170,7 +170,7 @@ fn measure(rows: &[CsvRow<'_>]) -> Result<super::super::ImportedMeasurement, Too
         received: rates(false),
         datagrams: rows.iter().filter_map(|it| it.datagrams).reduce(DatagramCounts::with),
         began: parse_time(time).filter(|it| it.unix_s >= EARLIEST_S),
-        ..Transfer::default()
+        ..ImportedTransfer::default()
     }
     .into_measurement()
 }

@@ -4,13 +4,13 @@
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-use super::Vector;
+use super::StreamVector;
 
 /// NeonPair of neighbouring registers with two numbers each.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::memory::stream) struct NeonPair(float64x2_t, float64x2_t);
 
-impl Vector for NeonPair {
+impl StreamVector for NeonPair {
     const LANES: usize = 4;
 
     #[inline(always)]

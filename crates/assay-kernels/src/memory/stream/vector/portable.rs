@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use super::Vector;
+use super::StreamVector;
 
-impl Vector for f64 {
+impl StreamVector for f64 {
     const LANES: usize = 1;
 
     #[inline(always)]

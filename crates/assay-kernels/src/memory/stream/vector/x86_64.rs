@@ -2,12 +2,12 @@
 
 use core::arch::x86_64::*;
 
-use super::Vector;
+use super::StreamVector;
 
 macro_rules! vector {
     ($register:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $stream:ident,
      $add:ident, $multiply:ident) => {
-        impl Vector for $register {
+        impl StreamVector for $register {
             const LANES: usize = $lanes;
 
             #[inline(always)]
