@@ -23,6 +23,7 @@ mod files;
 mod job_order;
 mod order;
 mod replay;
+mod skew;
 mod streams;
 mod verification;
 
@@ -231,7 +232,9 @@ impl Compiler<'_> {
         stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
         match trace {
             Some(trace) => replay::set_io(&mut stream, trace),
-            None => stream.conduct.order = self.job_order(placed, clone, &stream, &used)?,
+            None => {
+                stream.conduct.order = Some(self.job_order(placed, clone, &stream, &used)?);
+            }
         }
         Ok(stream)
     }
@@ -243,21 +246,20 @@ impl Compiler<'_> {
         clone: u32,
         stream: &StorageStream,
         used: &files::CloneFiles,
-    ) -> Result<Option<Box<JobOrder>>, FioJobError> {
+    ) -> Result<Box<JobOrder>, FioJobError> {
         let (job, _) = placed;
         let repeats = job.repeats_offsets || job.has_seed;
         let seed = if repeats { job.seed } else { self.places.fresh_seed };
         let number = self.clones.len() as u64 + 1;
         let order = job_order::job_order(placed, (number, clone), used, seed)?;
-        Ok(order.map(|order| {
-            let is_mixed = job.rw.reads && job.rw.writes && !job.rw.trims_first;
-            let read_percent = match is_mixed {
-                true => stream.read_share * 100.0,
-                false => order.read_percent,
-            };
-            let paces_per_s = streams::paces_per_s(job);
-            Box::new(JobOrder { read_percent, paces_per_s, ..order })
-        }))
+        let skew = skew::skew(placed, used, &order)?;
+        let is_mixed = job.rw.reads && job.rw.writes && !job.rw.trims_first;
+        let read_percent = match is_mixed {
+            true => stream.read_share * 100.0,
+            false => order.read_percent,
+        };
+        let paces_per_s = streams::paces_per_s(job);
+        Ok(Box::new(JobOrder { read_percent, paces_per_s, skew, ..order }))
     }
 
     fn check_read_only(&self, members: &[LocatedOptions]) -> Result<(), FioJobError> {

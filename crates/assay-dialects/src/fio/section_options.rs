@@ -15,7 +15,8 @@ pub(super) mod pattern;
 mod replay;
 
 pub use self::behaviour::{
-    FadviseHint, IoBehaviour, OffsetDistribution, SteadyCriterion, ZoneShare, ZoneSize,
+    FadviseHint, IoBehaviour, OffsetDistribution, OffsetGenerator, SteadyCriterion, ZoneShare,
+    ZoneSize,
 };
 pub use self::load::LoadOptions;
 pub use self::logs::LogOptions;
@@ -197,8 +198,8 @@ pub struct FioOptions {
     pub repeats_offsets: bool,
     /// Whether all draws repeat (`allrandrepeat`).
     pub repeats_all: bool,
-    /// Whether offsets are drawn with 64 bits (`random_generator=tausworthe64`).
-    pub draws_64_bits: bool,
+    /// `random_generator`.
+    pub generator: OffsetGenerator,
     /// Whether I/O between random ones repeats an offset (`rw_sequencer=identical`).
     pub repeats_offset: bool,
     /// Whether `randseed` was given.
@@ -305,7 +306,7 @@ impl FioOptions {
             random_map: true,
             repeats_offsets: true,
             repeats_all: false,
-            draws_64_bits: false,
+            generator: OffsetGenerator::Tausworthe,
             repeats_offset: false,
             has_seed: false,
             seed: DEFAULT_SEED,

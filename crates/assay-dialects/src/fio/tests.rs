@@ -75,7 +75,12 @@ fn non_default_properties(conduct: &StreamBehavior) -> String {
     let differing = fields(conduct)
         .into_iter()
         .filter(|(name, value)| name != "order" && nothing.get(name) != Some(value));
-    differing.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+    let order = conduct.order.as_deref();
+    let skew =
+        order.and_then(|it| it.skew.as_ref()).map(|it| ("skew", serde_json::to_value(it)));
+    let skew = skew.map(|(name, value)| (name.to_owned(), value.unwrap()));
+    let all = differing.chain(skew);
+    all.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Renders every phase with its length, load and streams.

@@ -12,6 +12,7 @@ pub(super) struct JobDraws {
     file: Tausworthe,
     offset: Tausworthe,
     order: [Tausworthe; 2],
+    zone: Tausworthe,
     /// Whether sizes need not be multiples of the smallest.
     any_bytes: bool,
 }
@@ -22,6 +23,7 @@ const WRITE_SIZES_SEED: usize = 1;
 const MIX_SEED: usize = 4;
 const FILE_SEED: usize = 5;
 const ORDER_SEED: usize = 10;
+const ZONE_SEED: usize = 16;
 
 impl JobDraws {
     /// Creates the generators at the beginning of a pass.
@@ -39,6 +41,7 @@ impl JobDraws {
             file: wide(FILE_SEED),
             offset: wide(JobOrder::OFFSETS),
             order: [narrow(ORDER_SEED), narrow(ORDER_SEED)],
+            zone: narrow(ZONE_SEED),
             any_bytes: order.any_bytes,
         }
     }
@@ -56,6 +59,11 @@ impl JobDraws {
     /// Returns a block below `blocks`.
     pub(super) fn draw_block(&mut self, blocks: u64) -> u64 {
         (blocks as f64 * self.offset.next_share()) as u64
+    }
+
+    /// Returns a whole percentage below 100, which selects a zone.
+    pub(super) fn draw_zone_percent(&mut self) -> u64 {
+        (100.0 * self.zone.next_share()) as u64
     }
 
     /// Returns the index of one of `count` files.

@@ -1,9 +1,11 @@
 //! Position of a job in one file: the next offset in fio's order.
 
-use assay_model::workload::storage::{FileExtent, JobOrder, StridedZones};
+use assay_model::workload::storage::{FileExtent, JobOrder, OffsetLaw, StridedZones};
 
 use super::block_map::BlockMap;
 use super::job_draws::JobDraws;
+use super::shift_register::ShiftRegister;
+use super::skewed_blocks::SkewedBlocks;
 
 /// File of a job.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub(super) struct JobFile {
     last_end: [u64; 2],
     last_start: [Option<u64>; 2],
     map: Option<BlockMap>,
+    register: Option<ShiftRegister>,
+    skewed: Option<SkewedBlocks>,
     drops_cache: bool,
 }
 
@@ -32,13 +36,21 @@ pub(super) struct NextOffset {
 }
 
 impl JobFile {
-    /// Creates the file at its beginning.
-    pub(super) fn new(target: usize, extent: FileExtent, order: &JobOrder) -> Self {
+    /// Creates the file with this number in the job at its beginning.
+    pub(super) fn new(
+        target: usize,
+        (nth, extent): (usize, FileExtent),
+        order: &JobOrder,
+    ) -> Self {
         let range = match order.zones {
             Some(zones) => zones.range_bytes,
             None => extent.bytes.min(extent.size_bytes),
         };
         let blocks = range / order.map_block_bytes.max(1);
+        let least = order.least_bytes.into_iter().min().unwrap_or(1).max(1);
+        let skewed_blocks = extent.bytes.min(extent.size_bytes).div_ceil(least);
+        let skew = order.skew.as_ref().filter(|_| order.is_random);
+        let register = || ShiftRegister::new(blocks, order.seeds()[JobOrder::OFFSETS]);
         Self {
             target,
             is_done: false,
@@ -47,6 +59,8 @@ impl JobFile {
             last_end: [extent.start; 2],
             last_start: [None; 2],
             map: (order.is_random && order.keeps_map).then(|| BlockMap::new(blocks)),
+            register: (order.is_random && order.is_register).then(register),
+            skewed: skew.and_then(|skew| SkewedBlocks::new(skew, nth, skewed_blocks)),
             drops_cache: false,
         }
     }
@@ -171,7 +185,7 @@ impl JobFile {
         let align = order.align_bytes[direction].max(1);
         // The last block has room for the smallest I/O.
         let excess = order.least_bytes[direction].saturating_sub(align);
-        if let Some(block) = self.draw_block(order, draws, (align, excess)) {
+        if let Some(block) = self.draw_block(order, draws, (direction, excess)) {
             return block.checked_mul(align);
         }
         if !order.is_endless {
@@ -179,15 +193,19 @@ impl JobFile {
         }
         self.reset();
         self.drops_cache = true;
-        self.draw_block(order, draws, (align, excess))?.checked_mul(align)
+        self.draw_block(order, draws, (direction, excess))?.checked_mul(align)
     }
 
     fn draw_block(
-        &self,
+        &mut self,
         order: &JobOrder,
         draws: &mut JobDraws,
-        (align, excess): (u64, u64),
+        (direction, excess): (usize, u64),
     ) -> Option<u64> {
+        if let Some(skewed) = &mut self.skewed {
+            return Some(skewed.draw_block());
+        }
+        let align = order.align_bytes[direction].max(1);
         let room = match order.zones {
             Some(zones) => zones.range_bytes,
             None => self.extent.bytes.min(self.extent.size_bytes),
@@ -195,6 +213,18 @@ impl JobFile {
         let blocks = room.saturating_sub(excess) / align;
         if blocks == 0 {
             return None;
+        }
+        if let Some(skew) = &order.skew {
+            let (from, count) = draw_zone(&skew.law, draws, (direction, align, blocks))?;
+            return Some(from + self.draw_uniform(draws, count)?);
+        }
+        self.draw_uniform(draws, blocks)
+    }
+
+    /// Draws one of the first `blocks` that the map has free, or the next of the register.
+    fn draw_uniform(&mut self, draws: &mut JobDraws, blocks: u64) -> Option<u64> {
+        if let Some(register) = &mut self.register {
+            return register.next_block();
         }
         let block = draws.draw_block(blocks);
         match &self.map {
@@ -244,5 +274,36 @@ impl JobFile {
         if let Some(map) = &mut self.map {
             map.clear();
         }
+        if let Some(register) = &mut self.register {
+            register.restart();
+        }
+    }
+}
+
+/// Draws a zone; returns its first block and its blocks, `None` if it exceeds the range. Without
+/// zones it is the whole range.
+fn draw_zone(
+    law: &OffsetLaw,
+    draws: &mut JobDraws,
+    (direction, align, blocks): (usize, u64, u64),
+) -> Option<(u64, u64)> {
+    let OffsetLaw::Zones { in_bytes, reads, writes } = law else { return Some((0, blocks)) };
+    let zones = if direction == 0 { reads } else { writes };
+    if zones.is_empty() {
+        return Some((0, blocks));
+    }
+    let drawn = draws.draw_zone_percent();
+    let (mut percent, mut start, mut end) = (0, 0, 0);
+    for zone in zones {
+        percent += zone.io_percent;
+        (start, end) = (end, end + zone.size);
+        if drawn < percent {
+            break;
+        }
+    }
+    match in_bytes {
+        true if end / align > blocks => None,
+        true => Some((start / align, end / align - start / align)),
+        false => Some((start * blocks / 100, blocks * (end - start) / 100)),
     }
 }

@@ -92,7 +92,8 @@ impl JobOffsets {
             reads: order.reads,
             writes: order.writes,
             files: files
-                .map(|(target, extent)| JobFile::new(*target, *extent, order))
+                .enumerate()
+                .map(|(nth, (target, extent))| JobFile::new(*target, (nth, *extent), order))
                 .collect(),
             draws,
             next_file: 0,

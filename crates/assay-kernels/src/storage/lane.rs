@@ -107,7 +107,7 @@ impl StorageLane {
         });
         let skew = stream.conduct.skew.as_ref();
         let skewed =
-            skew.map(|skew| OffsetSource::Skewed(SkewedOffsets::new(skew, area, seed)));
+            skew.map(|skew| OffsetSource::Skewed(SkewedOffsets::new(skew.clone(), area)));
         let order = stream.conduct.order.as_deref();
         let job =
             order.map(|order| OffsetSource::Job(Box::new(JobOffsets::new(order, stream))));
@@ -310,7 +310,7 @@ impl StorageLane {
             }
             OffsetSource::Skewed(law) => {
                 let align = self.align.unwrap_or(bytes);
-                law.draw_offset(operation, (bytes, align), &mut self.draws)?
+                law.draw_offset((bytes, align), &mut self.draws)?
             }
             // Its next I/O was drawn by the caller.
             OffsetSource::Job(_) | OffsetSource::Replay(_) => return None,

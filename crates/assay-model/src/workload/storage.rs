@@ -13,11 +13,13 @@ use crate::seed;
 use crate::storage_outcome::IoOperation;
 
 pub use self::io_batches::{IoBatches, LatencyTarget, MinimumRates};
-pub use self::job_order::{FileExtent, JobOrder, StridedZones};
+pub use self::job_order::{
+    FileExtent, JobOrder, OffsetLaw, OffsetSkew, OffsetZone, StridedZones,
+};
 pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
 pub use self::replay::{ReplayTime, ReplayedIo};
 pub use self::stream_behavior::{
-    Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent, Zone,
+    Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
 };
 
 mod io_batches;

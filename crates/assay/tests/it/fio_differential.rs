@@ -90,7 +90,20 @@ const OF_RANDOM: &[(&str, u64, &[&str])] = &[
     ("norandommap", 20, &["1"]),
     ("percentage_random", 20, &["50", "30,70", "0", "100,20"]),
     ("randseed", 10, &["1", "4711", "99999"]),
-    ("random_generator", 10, &["tausworthe64", "tausworthe"]),
+    ("random_generator", 20, &["tausworthe64", "tausworthe", "lfsr"]),
+    (
+        "random_distribution",
+        20,
+        &[
+            "zipf:1.2",
+            "zipf:0.8:0.5",
+            "pareto",
+            "pareto:0.4:0.1",
+            "normal",
+            "normal:10:0.2",
+            "zoned:50/5:30/15:20/80",
+        ],
+    ),
     ("rw_sequencer", 10, &["identical", "sequential"]),
     ("bs_is_seq_rand", 10, &["1"]),
 ];

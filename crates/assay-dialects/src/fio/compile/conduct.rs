@@ -1,15 +1,13 @@
-//! Stream properties of a clone other than its accesses: run time, pauses, skew, CPUs, file
+//! Stream properties of a clone other than its accesses: run time, pauses, CPUs, file
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, LatencyTarget, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime,
-    WriteContent, Zone,
+    IoBatches, LatencyTarget, MinimumRates, StreamBehavior, TargetRotation, ThinkTime,
+    WriteContent,
 };
 
 use super::super::job_error::FioJobError;
-use super::super::section_options::{
-    FioOptions, OffsetDistribution, VerifyMode, ZoneShare, ZoneSize,
-};
+use super::super::section_options::{FioOptions, VerifyMode};
 use super::files::CloneFiles;
 use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order};
 
@@ -70,14 +68,6 @@ pub(super) fn conduct(
     let (job, _) = placed;
     let manner = &job.behaviour;
     let several = used.targets.len() > 1;
-    let skew = skew(placed, used)?;
-    if several && skew.is_some() {
-        return Err(conflict(
-            placed,
-            "random_distribution applies to one file, and the job has several",
-            "use one file, or numjobs instead of nrfiles",
-        ));
-    }
     check_combinations(placed)?;
     let queues = job_order::queues(job);
     let pauses = ThinkTime {
@@ -89,7 +79,7 @@ pub(super) fn conduct(
         write_sizes: job.sizes_of_io().1.to_vec(),
         trims: job.rw.trims,
         trims_first: job.rw.trims_first,
-        skew,
+        skew: None,
         pauses: (manner.think_ns > 0).then_some(pauses),
         turns: several.then(|| manner.turns.unwrap_or(TargetRotation::Round)),
         cpus: cpus(placed, clone, places)?,
@@ -131,11 +121,6 @@ fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
         .any(|rate| rate.read.is_some() || rate.write.is_some());
     if job.rw.trims_first && (has_rate || job.verify != VerifyMode::Off) {
         let why = "trimwrite excludes a rate and verify";
-        return Err(conflict(placed, why, "leave one out"));
-    }
-    let is_skewed = job.rw.random && job.behaviour.distribution != OffsetDistribution::Uniform;
-    if job.rw.trims_first && is_skewed {
-        let why = "randtrimwrite and random_distribution exclude each other";
         return Err(conflict(placed, why, "leave one out"));
     }
     if job.behaviour.think_ns > 0 && has_rate {
@@ -267,52 +252,4 @@ fn cpus(
         (true, 1..) => Ok(vec![cpus[clone as usize % cpus.len()]]),
         _ => Ok(cpus),
     }
-}
-
-fn skew(placed: &LocatedOptions, used: &CloneFiles) -> Result<Option<Skew>, FioJobError> {
-    let (job, _) = placed;
-    if job.behaviour.distribution == OffsetDistribution::Uniform || !job.rw.random {
-        return Ok(None);
-    }
-    if job.random_percent.read.min(job.random_percent.write) < 100.0 {
-        let why = "percentage_random and random_distribution exclude each other";
-        return Err(conflict(placed, why, "leave one out"));
-    }
-    let zones = |list: &[ZoneShare]| zones(list, used.region_bytes);
-    Ok(match &job.behaviour.distribution {
-        OffsetDistribution::Uniform => None,
-        OffsetDistribution::Zipf(theta) => Some(Skew::Zipf { theta: *theta }),
-        OffsetDistribution::Pareto(area) => Some(Skew::SelfSimilar { area: *area }),
-        OffsetDistribution::Normal(percent) => {
-            Some(Skew::Bell { spread_share: percent / 100.0 })
-        }
-        OffsetDistribution::Zoned([reads, writes]) => {
-            let (Some(reads), Some(writes)) = (zones(reads), zones(writes)) else {
-                let why = "its zones are larger than the file";
-                return Err(conflict(placed, why, "lower their sizes or raise size="));
-            };
-            Some(Skew::Zones { reads, writes })
-        }
-    })
-}
-
-/// Lays out zones one after another; zones without a size share the rest. Returns `None` when they
-/// do not fit.
-fn zones(list: &[ZoneShare], region_bytes: u64) -> Option<Vec<Zone>> {
-    let reported = |zone: &ZoneShare| match zone.size {
-        ZoneSize::Percent(percent) => Some(percent / 100.0),
-        ZoneSize::Bytes(bytes) => Some(bytes as f64 / region_bytes.max(1) as f64),
-        ZoneSize::Rest => None,
-    };
-    let sum: f64 = list.iter().filter_map(reported).sum();
-    let open = list.iter().filter(|zone| reported(zone).is_none()).count();
-    let rest = (1.0 - sum).max(0.0) / open.max(1) as f64;
-    let mut from_share = 0.0;
-    let mut zones = vec![];
-    for zone in list {
-        let to_share = from_share + reported(zone).unwrap_or(rest);
-        zones.push(Zone { io_share: zone.io_percent / 100.0, from_share, to_share });
-        from_share = to_share;
-    }
-    (sum <= 1.0 + 1e-6).then_some(zones)
 }

@@ -1,8 +1,9 @@
 //! Resolves the files that a clone of a job uses, and the region of each.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use assay_model::path_text;
 use assay_model::workload::storage::{
     ExpectedOrder, FileExtent, NewFile, StorageTarget, TargetOpening,
 };
@@ -10,7 +11,7 @@ use assay_model::workload::storage::{
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FadviseHint, FioOptions};
 use super::super::value::SizeOrPercent;
-use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, join_path};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, join_path, skew};
 
 /// Maximum number of files of a job, each of which is opened; more are probably a mistake.
 const MAX_FILES: u64 = 100_000;
@@ -31,8 +32,8 @@ pub(super) struct CloneFiles {
     pub(super) targets: Vec<usize>,
     /// Used part of each.
     pub(super) extents: Vec<FileExtent>,
-    /// Total bytes of the used parts.
-    pub(super) region_bytes: u64,
+    /// fio's hash of the name of each.
+    pub(super) name_hashes: Vec<u32>,
     /// Bytes of a pass: fio's `size`.
     pub(super) pass_bytes: u64,
 }
@@ -103,10 +104,11 @@ pub(super) fn resolve_clone_files(
         }
         let exists = existing_bytes.is_some_and(|size| size >= needed_bytes);
         let size_bytes = (!exists).then_some(needed_bytes);
+        let hash = skew::hash_name(fio_name(job, clone, &path).as_bytes());
         let target = build_target(job, path, size_bytes, (start, end));
         clone_files.targets.push(targets.intern(target));
         clone_files.extents.push(extent);
-        clone_files.region_bytes = clone_files.region_bytes.saturating_add(bytes);
+        clone_files.name_hashes.push(hash);
         let limited = match job.io_size {
             Some(SizeOrPercent::Percent(percent)) => (bytes as f64 * percent / 100.0) as u64,
             Some(SizeOrPercent::Bytes(_)) | None => bytes,
@@ -226,6 +228,16 @@ fn file_paths(job: &FioOptions, clone: u32) -> Vec<PathBuf> {
     (0..job.file_count).map(name).collect()
 }
 
+/// Returns the name of a file as fio has it: the folder, a slash and the rest.
+fn fio_name(job: &FioOptions, clone: u32, path: &Path) -> String {
+    let folder = job.directories.get(clone as usize % job.directories.len().max(1));
+    let rest = folder.and_then(|it| path.strip_prefix(path_text::decode_path(it)).ok());
+    match (folder, rest) {
+        (Some(folder), Some(rest)) => format!("{folder}/{}", rest.display()),
+        _ => path.display().to_string(),
+    }
+}
+
 /// File of a clone: its size if it exists, its number, and the number of files.
 struct FileToUse {
     existing_bytes: Option<u64>,
@@ -249,8 +261,8 @@ impl FileToUse {
     /// Returns the first byte in use: the end of a file to append to, or `offset`. A percentage is
     /// rounded up to a block or to `offset_align`.
     fn start(&self, job: &FioOptions, clone: u32) -> u64 {
-        if job.behaviour.appends && job.engine != "null" {
-            return self.existing_bytes.unwrap_or(0);
+        if job.behaviour.appends {
+            return self.size_bytes(job);
         }
         let mut is_aligned = false;
         let mut bytes = |size: SizeOrPercent| match size {

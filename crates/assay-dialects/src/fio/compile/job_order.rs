@@ -3,7 +3,9 @@
 use assay_model::workload::storage::{JobOrder, StridedZones};
 
 use super::super::job_error::FioJobError;
-use super::super::section_options::{FioOptions, OffsetDistribution, VerifyMode};
+use super::super::section_options::{
+    FioOptions, OffsetDistribution, OffsetGenerator, VerifyMode,
+};
 use super::super::value::SizeOrPercent;
 use super::files::{self, CloneFiles};
 use super::{LocatedOptions, conflict, streams};
@@ -13,31 +15,28 @@ const NARROW_BLOCKS: u64 = u32::MAX as u64;
 /// Maximum number of blocks of a map, which has a bit for each: 4 GiB of memory.
 const MAX_MAP_BLOCKS: u64 = 1 << 35;
 
-/// Returns the order of a clone; `None` if a distribution determines its offsets. `number` counts
-/// the clones of all jobs from 1, `clone` those of this job from 0.
+/// Returns the order of a clone. `number` counts the clones of all jobs from 1, `clone` those of this
+/// job from 0.
 pub(super) fn job_order(
     placed: &LocatedOptions,
     (number, clone): (u64, u32),
     used: &CloneFiles,
     seed: u64,
-) -> Result<Option<JobOrder>, FioJobError> {
+) -> Result<JobOrder, FioJobError> {
     let (job, _) = placed;
-    if job.rw.random && job.behaviour.distribution != OffsetDistribution::Uniform {
-        return Ok(None);
-    }
     let zones = strided_zones(placed)?;
     let map_block_bytes = files::all_smallest_io(job);
     let range = |bytes: u64| zones.map_or(bytes, |zones: StridedZones| zones.range_bytes);
     let largest = used.extents.iter().map(|extent| range(extent.bytes)).max().unwrap_or(0);
-    let is_aligned = align_bytes(job) != least_bytes(job);
-    let keeps_map = job.random_map && !(job.rw.random && is_aligned);
+    let is_register = job.generator == OffsetGenerator::Lfsr && has_plain_draws(job);
+    let keeps_map = wants_map(job) && !(job.rw.random && is_register);
     if keeps_map && job.rw.random && largest / map_block_bytes > MAX_MAP_BLOCKS {
         let why = format!("the map of {} blocks is too large", largest / map_block_bytes);
         return Err(conflict(placed, why, "add norandommap or raise bs="));
     }
     let verifies = job.verify == VerifyMode::On && job.rw.writes && job.read_back;
     let is_endless = job.is_endless();
-    Ok(Some(JobOrder {
+    let order = JobOrder {
         files: used.extents.clone(),
         reads: job.rw.reads && !job.rw.trims_first,
         trims_first: job.rw.trims_first,
@@ -73,7 +72,13 @@ pub(super) fn job_order(
         repeats_draws: job.repeats_offsets && (clone == 0 || !job.has_seed),
         restarts_draws: job.repeats_offsets && !job.has_seed,
         repeats_all: job.repeats_all,
-        is_wide: job.draws_64_bits || largest / map_block_bytes > NARROW_BLOCKS,
+        is_wide: match job.generator {
+            OffsetGenerator::Tausworthe => largest / map_block_bytes > NARROW_BLOCKS,
+            OffsetGenerator::Tausworthe64 => true,
+            OffsetGenerator::Lfsr => false,
+        },
+        is_register,
+        skew: None,
         seed,
         number,
         reads_back: false,
@@ -81,7 +86,38 @@ pub(super) fn job_order(
         overlaps: sorts_writes(job, keeps_map, used.extents.len()),
         verify_backlog: verify_backlog(job).filter(|_| verifies),
         verify_batch: job.verify_batch,
-    }))
+    };
+    let blocks = used.extents.iter().map(|extent| range(extent.bytes) / map_block_bytes);
+    if order.is_random && is_register && blocks.into_iter().any(|it| is_stuck(&order, it)) {
+        let why = "random_generator=lfsr cannot begin with its seed, as in fio";
+        return Err(conflict(
+            placed,
+            why,
+            "give another randseed, or leave random_generator out",
+        ));
+    }
+    Ok(order)
+}
+
+/// Whether offsets are uniform, or uniform within zones.
+fn has_plain_draws(job: &FioOptions) -> bool {
+    matches!(
+        job.behaviour.distribution,
+        OffsetDistribution::Uniform | OffsetDistribution::Zoned { .. }
+    )
+}
+
+/// Whether each block is used once (`fixup_options` in init.c).
+fn wants_map(job: &FioOptions) -> bool {
+    let is_even = job.behaviour.distribution == OffsetDistribution::Uniform
+        && align_bytes(job) == least_bytes(job);
+    job.random_map && (is_even || !job.rw.random)
+}
+
+/// Whether all bits of the shift register of a file are set, which no shift changes.
+fn is_stuck(order: &JobOrder, blocks: u64) -> bool {
+    let mask = (8_u64.max(blocks.saturating_add(1)).next_power_of_two()).wrapping_sub(1);
+    order.seeds()[JobOrder::OFFSETS] & mask == mask
 }
 
 /// Whether writes are read back in the order of files and offsets: fio does so without a random map
@@ -111,7 +147,7 @@ fn own_total(job: &FioOptions) -> Option<u64> {
 /// Returns the bytes after which a pass of queued I/O ends.
 fn pass_bytes(job: &FioOptions, used: &CloneFiles) -> u64 {
     let size = used.pass_bytes;
-    let overwrites = job.rw.writes && !job.rw.trims && job.rw.random && !job.random_map;
+    let overwrites = job.rw.writes && !job.rw.trims && job.rw.random && !wants_map(job);
     let bytes = if overwrites { size.max(own_total(job).unwrap_or(0)) } else { size };
     let reads_twice = job.verify == VerifyMode::On && job.verify_backlog.is_some();
     if reads_twice && job.rw.writes { bytes.saturating_add(size) } else { bytes }

@@ -128,8 +128,7 @@ pub(super) fn resolve_files(
         let extent = FileExtent { start: 0, later_start: 0, bytes: size, size_bytes: size };
         used.extents.push(extent);
     }
-    used.region_bytes = trace.ios.iter().map(|io| io.bytes).fold(0, u64::saturating_add);
-    used.pass_bytes = used.region_bytes;
+    used.pass_bytes = trace.ios.iter().map(|io| io.bytes).fold(0, u64::saturating_add);
     used
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::section_options::FioOptions;
 use super::super::section_options::behaviour::{
-    parse_cpu_mask, parse_cpus, parse_distribution, parse_hint, parse_memory,
+    parse_cpu_mask, parse_cpus, parse_distribution, parse_generator, parse_hint, parse_memory,
     parse_microseconds, parse_new_file, parse_nice, parse_nodes, parse_steady,
     parse_sync_range, parse_turns, parse_zone_mode,
 };
@@ -149,10 +149,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         job.has_seed = true;
         parse_bytes(text, job.base()).map(|it| job.seed = it)
     }),
-    text("random_generator", |job, text| {
-        parse_choice(text, &["tausworthe", "lfsr", "tausworthe64"])
-            .map(|it| job.draws_64_bits = it == 2)
-    }),
+    text("random_generator", |job, text| parse_generator(text).map(|it| job.generator = it)),
     text("rw_sequencer", |job, text| {
         parse_choice(text, &["sequential", "identical"]).map(|it| job.repeats_offset = it == 1)
     }),

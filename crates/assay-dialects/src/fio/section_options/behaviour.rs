@@ -170,14 +170,46 @@ pub enum OffsetDistribution {
     /// Uniform distribution.
     #[default]
     Uniform,
-    /// `zipf:θ`.
-    Zipf(f64),
-    /// `pareto:h`.
-    Pareto(f64),
-    /// `normal:percent`.
-    Normal(f64),
+    /// `zipf:θ:centre`.
+    Zipf {
+        /// θ.
+        theta: f64,
+        /// Share of the range.
+        centre: Option<f64>,
+    },
+    /// `pareto:h:centre`.
+    Pareto {
+        /// h.
+        area: f64,
+        /// Share of the range.
+        centre: Option<f64>,
+    },
+    /// `normal:percent:centre`.
+    Normal {
+        /// Deviation.
+        percent: f64,
+        /// Share of the range.
+        centre: Option<f64>,
+    },
     /// `zoned` or `zoned_abs`: zones for reads and for writes.
-    Zoned([Vec<ZoneShare>; 2]),
+    Zoned {
+        /// `zoned_abs`: their sizes are in bytes.
+        in_bytes: bool,
+        /// Zones for reads and for writes.
+        ways: [Vec<ZoneShare>; 2],
+    },
+}
+
+/// `random_generator`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OffsetGenerator {
+    /// 32 bits.
+    #[default]
+    Tausworthe,
+    /// A shift register, which draws each block once.
+    Lfsr,
+    /// 64 bits.
+    Tausworthe64,
 }
 
 /// Zone of `zoned` or `zoned_abs`.
@@ -325,26 +357,45 @@ pub(in crate::fio) fn parse_distribution(
     base: NumberBase,
 ) -> Result<OffsetDistribution, String> {
     let (law, rest) = text.split_once(':').unwrap_or((text, ""));
+    let (shape, centre) = rest.split_once(':').map_or((rest, None), |it| (it.0, Some(it.1)));
     let parameter = |default: f64, is_valid: fn(f64) -> bool, expected: &str| {
-        if rest.contains(':') {
-            return Err("the centre of the distribution cannot be set".to_owned());
-        }
-        let value = if rest.is_empty() { Some(default) } else { value::parse_decimal(rest) };
+        let value = if rest.is_empty() { Some(default) } else { value::parse_decimal(shape) };
         value.filter(|value| is_valid(*value)).ok_or_else(|| format!("{law} takes {expected}"))
+    };
+    let centre = || match centre.map(value::parse_decimal) {
+        None => Ok(None),
+        Some(Some(share)) if (0.0..=1.0).contains(&share) => Ok(Some(share)),
+        Some(_) => Err(format!("the centre of {law} must be from 0 to 1, like 0.5")),
     };
     match law {
         "random" => Ok(OffsetDistribution::Uniform),
         // Default values are fio's.
-        "zipf" => parameter(1.1, |it| it > 0.0 && it <= 100.0, "an exponent like 1.2")
-            .map(OffsetDistribution::Zipf),
-        "pareto" => {
-            parameter(0.2, |it| it > 0.0 && it < 1.0, "a number between 0 and 1, like 0.2")
-                .map(OffsetDistribution::Pareto)
+        "zipf" => {
+            let is_valid = |it| it > 0.0 && it <= 100.0 && it != 1.0;
+            let theta = parameter(1.1, is_valid, "an exponent like 1.2, but not 1")?;
+            Ok(OffsetDistribution::Zipf { theta, centre: centre()? })
         }
-        "normal" => parameter(0.0, |it| (0.0..=100.0).contains(&it), "a percentage like 20")
-            .map(OffsetDistribution::Normal),
+        "pareto" => {
+            let is_valid = |it| it > 0.0 && it < 1.0;
+            let area = parameter(0.2, is_valid, "a number between 0 and 1, like 0.2")?;
+            Ok(OffsetDistribution::Pareto { area, centre: centre()? })
+        }
+        "normal" => {
+            let is_valid = |it| (0.0..100.0).contains(&it);
+            let percent = parameter(0.0, is_valid, "a percentage like 20")?;
+            Ok(OffsetDistribution::Normal { percent, centre: centre()? })
+        }
         "zoned" | "zoned_abs" => parse_zoned(law == "zoned_abs", rest, base),
         _ => Err("it must be random, zipf, pareto, normal, zoned or zoned_abs".to_owned()),
+    }
+}
+
+pub(in crate::fio) fn parse_generator(text: &str) -> Result<OffsetGenerator, String> {
+    match text {
+        "tausworthe" => Ok(OffsetGenerator::Tausworthe),
+        "lfsr" => Ok(OffsetGenerator::Lfsr),
+        "tausworthe64" => Ok(OffsetGenerator::Tausworthe64),
+        _ => Err("it must be tausworthe, lfsr or tausworthe64".to_owned()),
     }
 }
 
@@ -358,7 +409,7 @@ fn parse_zoned(
     let mut ways = text.split(',').map(|way| parse_direction_zones(absolute, way, base));
     let reads = ways.next().unwrap_or_else(|| Ok(vec![]))?;
     let writes = ways.next().unwrap_or_else(|| Ok(reads.clone()))?;
-    Ok(OffsetDistribution::Zoned([reads, writes]))
+    Ok(OffsetDistribution::Zoned { in_bytes: absolute, ways: [reads, writes] })
 }
 
 fn parse_direction_zones(

@@ -20,10 +20,10 @@ fn compiles_pauses_skew_and_cpus() {
             expect![[r#"
         a: None warm 0 s, Closed, Threads, seed 137
           a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
-            besides cpus [0], skew {"kind":"zipf","theta":1.2}
+            besides cpus [0], skew {"centre":null,"law":{"kind":"zipf","theta":1.2},"seeds":[2686932836]}
             a.0.0 Some((0, 1048576)) make Some(1048576)
           a.1: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
-            besides cpus [1], skew {"kind":"zipf","theta":1.2}
+            besides cpus [1], skew {"centre":null,"law":{"kind":"zipf","theta":1.2},"seeds":[2187031640]}
             a.1.0 Some((0, 1048576)) make Some(1048576)
         report a group 0 jobs 1 parts 1
         report a group 0 jobs 1 parts 1
@@ -34,7 +34,7 @@ fn compiles_pauses_skew_and_cpus() {
             expect![[r#"
         a: None warm 0 s, Closed, Threads, seed 137
           a.0: Random [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
-            besides skew {"area":0.3,"kind":"self-similar"}
+            besides skew {"centre":null,"law":{"area":0.3,"kind":"self-similar"},"seeds":[2686932836]}
             a.0.0 Some((0, 1048576)) make Some(1048576)
         report a group 0 jobs 1 parts 1
     "#]],
@@ -44,7 +44,7 @@ fn compiles_pauses_skew_and_cpus() {
             expect![[r#"
         a: None warm 0 s, Closed, Threads, seed 137
           a.0: Random [(4096, 4096, 1.0)] read 0.5 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
-            besides skew {"kind":"zones","reads":[{"from_share":0.0,"io_share":0.5,"to_share":0.05},{"from_share":0.05,"io_share":0.3,"to_share":0.2},{"from_share":0.2,"io_share":0.2,"to_share":1.0}],"writes":[{"from_share":0.0,"io_share":1.0,"to_share":1.0}]}
+            besides skew {"centre":null,"law":{"in_bytes":false,"kind":"zones","reads":[{"io_percent":50,"size":5},{"io_percent":30,"size":15},{"io_percent":20,"size":80}],"writes":[{"io_percent":100,"size":100}]},"seeds":[2686932836]}
             a.0.0 Some((0, 10485760)) make Some(10485760)
         report a group 0 jobs 1 parts 1
     "#]],
@@ -54,7 +54,7 @@ fn compiles_pauses_skew_and_cpus() {
             expect![[r#"
         a: None warm 0 s, Closed, Threads, seed 137
           a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
-            besides skew {"kind":"zones","reads":[{"from_share":0.0,"io_share":0.6,"to_share":0.1},{"from_share":0.1,"io_share":0.4,"to_share":1.0}],"writes":[{"from_share":0.0,"io_share":0.6,"to_share":0.1},{"from_share":0.1,"io_share":0.4,"to_share":1.0}]}
+            besides skew {"centre":null,"law":{"in_bytes":true,"kind":"zones","reads":[{"io_percent":60,"size":1048576},{"io_percent":40,"size":9437184}],"writes":[{"io_percent":60,"size":1048576},{"io_percent":40,"size":9437184}]},"seeds":[2686932836]}
             a.0.0 Some((0, 10485760)) make Some(10485760)
         report a group 0 jobs 1 parts 1
     "#]],
@@ -64,7 +64,7 @@ fn compiles_pauses_skew_and_cpus() {
             expect![[r#"
         a: None warm 0 s, Closed, Threads, seed 137
           a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
-            besides skew {"kind":"bell","spread_share":0.2}
+            besides skew {"centre":null,"law":{"kind":"bell","percent":20.0},"seeds":[2686932836]}
             a.0.0 Some((0, 10485760)) make Some(10485760)
         report a group 0 jobs 1 parts 1
     "#]],
@@ -238,7 +238,7 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nrw=randread\nsize=1m\nrandom_distribution=zipf:0\n",
             expect![[r#"
-                job:4:1: invalid value `zipf:0` for `random_distribution`: zipf takes an exponent like 1.2
+                job:4:1: invalid value `zipf:0` for `random_distribution`: zipf takes an exponent like 1.2, but not 1
                 see `man fio` for the values of this option
             "#]],
         ),
@@ -257,11 +257,26 @@ fn rejects_conflicts_with_location() {
     "#]],
         ),
         (
-            "[a]\nrw=randread\nsize=1m\nnrfiles=2\nrandom_distribution=zipf\n",
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=zipf:1\n",
             expect![[r#"
-        job:1:1: job `a`: random_distribution applies to one file, and the job has several
-        use one file, or numjobs instead of nrfiles
-    "#]],
+                job:4:1: invalid value `zipf:1` for `random_distribution`: zipf takes an exponent like 1.2, but not 1
+                see `man fio` for the values of this option
+            "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=pareto:0.2:1.5\n",
+            expect![[r#"
+                job:4:1: invalid value `pareto:0.2:1.5` for `random_distribution`: the centre of pareto must be from 0 to 1, like 0.5
+                see `man fio` for the values of this option
+            "#]],
+        ),
+        (
+            // The seed of the third job ends with three set bits, as many as its register has.
+            "[a]\nrw=randread\nsize=28k\nnumjobs=3\nrandom_generator=lfsr\n",
+            expect![[r#"
+                job:1:1: job `a`: random_generator=lfsr cannot begin with its seed, as in fio
+                give another randseed, or leave random_generator out
+            "#]],
         ),
         (
             "[a]\nsize=1m\nzonemode=strided\n",

@@ -79,6 +79,10 @@ pub struct JobOrder {
     pub repeats_all: bool,
     /// Whether offsets are drawn with 64 bits.
     pub is_wide: bool,
+    /// Whether a shift register draws the blocks, each once per pass (`lfsr`).
+    pub is_register: bool,
+    /// Distribution of random offsets that is not uniform.
+    pub skew: Option<OffsetSkew>,
     /// Seed of all draws.
     pub seed: u64,
     /// Number of the job, from 1.
@@ -124,6 +128,56 @@ impl JobOrder {
         }
         seeds
     }
+}
+
+/// Distribution of a job's random offsets, as fio draws it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OffsetSkew {
+    /// Its law.
+    pub law: OffsetLaw,
+    /// Centre as a share of the range; `None` = drawn by its seed, or the middle of a bell.
+    pub centre: Option<f64>,
+    /// Seed of each file.
+    pub seeds: Vec<u32>,
+}
+
+/// Law of a distribution of offsets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum OffsetLaw {
+    /// Zipf distribution: the k-th block has a probability proportional to k^−θ.
+    Zipf {
+        /// θ, above 0 and not 1.
+        theta: f64,
+    },
+    /// Self-similar: the share `area` of all blocks gets 1 − `area` of the I/O, recursively.
+    SelfSimilar {
+        /// Between 0 and 1, exclusive.
+        area: f64,
+    },
+    /// Bell: the mean of twelve uniform draws, moved by up to half of this part of the range.
+    Bell {
+        /// Percent of the range.
+        percent: f64,
+    },
+    /// Zones, one after another.
+    Zones {
+        /// Whether their sizes are bytes instead of percent of the range.
+        in_bytes: bool,
+        /// Zones of reads.
+        reads: Vec<OffsetZone>,
+        /// Zones of writes.
+        writes: Vec<OffsetZone>,
+    },
+}
+
+/// Zone of a distribution of offsets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OffsetZone {
+    /// Percent of the I/O.
+    pub io_percent: u64,
+    /// Its size in percent or bytes.
+    pub size: u64,
 }
 
 /// Used part of a file.

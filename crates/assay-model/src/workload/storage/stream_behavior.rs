@@ -130,45 +130,11 @@ pub struct WriteContent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Skew {
-    /// Zipf distribution: block k has a probability proportional to k^−θ.
-    Zipf {
-        /// θ, above 0.
-        theta: f64,
-    },
-    /// Self-similar: the share `area` of all blocks gets 1 − `area` of the I/O, recursively.
-    SelfSimilar {
-        /// Between 0 and 1, exclusive.
-        area: f64,
-    },
-    /// Bell-shaped around the middle: the mean of twelve uniformly distributed offsets, moved by up
-    /// to half of `spread_share` of the range in each direction.
-    Bell {
-        /// 0 … 1.
-        spread_share: f64,
-    },
     /// Exponential distribution from the start of the range; wraps around.
     Exponential {
         /// Mean distance from the start, as a share of the range.
         mean_share: f64,
     },
-    /// Zones, each with its share of the I/O.
-    Zones {
-        /// Zones of reads.
-        reads: Vec<Zone>,
-        /// Zones of writes.
-        writes: Vec<Zone>,
-    },
-}
-
-/// A part of the range.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Zone {
-    /// Share of the I/O, 0 … 1.
-    pub io_share: f64,
-    /// Its start, as a share of the range.
-    pub from_share: f64,
-    /// Its end, as a share of the range.
-    pub to_share: f64,
 }
 
 /// Pauses between I/O: the thread waits for all I/O in flight, then for this time.

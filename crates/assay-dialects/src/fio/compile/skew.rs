@@ -1,0 +1,117 @@
+//! Distribution of a job's random offsets, with fio's seeds.
+
+use assay_model::workload::storage::{JobOrder, OffsetLaw, OffsetSkew, OffsetZone};
+
+use super::super::job_error::FioJobError;
+use super::super::section_options::{OffsetDistribution, ZoneShare, ZoneSize};
+use super::files::CloneFiles;
+use super::{LocatedOptions, conflict};
+
+/// Returns the distribution of the order of a clone; `None` = uniform.
+pub(super) fn skew(
+    placed: &LocatedOptions,
+    used: &CloneFiles,
+    order: &JobOrder,
+) -> Result<Option<OffsetSkew>, FioJobError> {
+    let (job, _) = placed;
+    if !job.rw.random {
+        return Ok(None);
+    }
+    let (law, centre) = match &job.behaviour.distribution {
+        OffsetDistribution::Uniform => return Ok(None),
+        OffsetDistribution::Zipf { theta, centre } => {
+            (OffsetLaw::Zipf { theta: *theta }, *centre)
+        }
+        OffsetDistribution::Pareto { area, centre } => {
+            (OffsetLaw::SelfSimilar { area: *area }, *centre)
+        }
+        OffsetDistribution::Normal { percent, centre } => {
+            (OffsetLaw::Bell { percent: *percent }, *centre)
+        }
+        OffsetDistribution::Zoned { in_bytes, ways: [reads, writes] } => {
+            let bytes = used.extents.iter().map(|extent| extent.bytes).min().unwrap_or(0);
+            let range = if *in_bytes { bytes } else { 100 };
+            let lay_out = |zones| {
+                lay_out(zones, range).ok_or_else(|| {
+                    let why = "its zones are larger than the file";
+                    conflict(placed, why, "lower their sizes or raise size=")
+                })
+            };
+            let (reads, writes) = (lay_out(reads)?, lay_out(writes)?);
+            (OffsetLaw::Zones { in_bytes: *in_bytes, reads, writes }, None)
+        }
+    };
+    let number = order.number as u32;
+    let drawn = order.seeds()[JobOrder::OFFSETS] as u32;
+    // A given seed ends the repetition (`fixup_options` in init.c).
+    let repeats = job.repeats_offsets && !job.has_seed;
+    let seed = |hash: &u32| if repeats { hash.wrapping_mul(number) } else { drawn };
+    Ok(Some(OffsetSkew { law, centre, seeds: used.name_hashes.iter().map(seed).collect() }))
+}
+
+/// Returns zones in whole percent of the I/O, of a range of `range` percent or bytes; those without
+/// a size share the rest. `None` = they do not fit.
+fn lay_out(zones: &[ZoneShare], range: u64) -> Option<Vec<OffsetZone>> {
+    let given = |zone: &ZoneShare| match zone.size {
+        ZoneSize::Percent(percent) => Some(percent as u64),
+        ZoneSize::Bytes(bytes) => Some(bytes),
+        ZoneSize::Rest => None,
+    };
+    let mut sizes = zones.iter().filter_map(given);
+    let sum = sizes.try_fold(0_u64, u64::checked_add)?;
+    let open = zones.iter().filter(|zone| given(zone).is_none()).count() as u64;
+    let rest = range.checked_sub(sum)? / open.max(1);
+    let zone = |zone: &ZoneShare| OffsetZone {
+        io_percent: zone.io_percent as u64,
+        size: given(zone).unwrap_or(rest),
+    };
+    Some(zones.iter().map(zone).collect())
+}
+
+/// Returns fio's hash of a file's name: lookup3 of Bob Jenkins (2006), with one byte of each word
+/// of all but the last block.
+pub(super) fn hash_name(name: &[u8]) -> u32 {
+    const BLOCK_BYTES: usize = 12;
+    let start = 0x61c8_8647_u32.wrapping_add(name.len() as u32);
+    let [mut a, mut b, mut c] = [start; 3];
+    let mut rest = name;
+    while let [first, _, _, _, second, _, _, _, third, ..] = rest
+        && rest.len() > BLOCK_BYTES
+    {
+        a = a.wrapping_add((*first).into());
+        b = b.wrapping_add((*second).into());
+        c = c.wrapping_add((*third).into());
+        (a, b, c) = mix(a, b, c);
+        rest = &rest[BLOCK_BYTES..];
+    }
+    if rest.is_empty() {
+        return c;
+    }
+    let mut last = [0; BLOCK_BYTES];
+    last[..rest.len()].copy_from_slice(rest);
+    let word =
+        |at: usize| u32::from_le_bytes([last[at], last[at + 1], last[at + 2], last[at + 3]]);
+    finish(a.wrapping_add(word(0)), b.wrapping_add(word(4)), c.wrapping_add(word(8)))
+}
+
+fn mix(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
+    for turns in [[4, 6, 8], [16, 19, 4]] {
+        a = a.wrapping_sub(c) ^ c.rotate_left(turns[0]);
+        c = c.wrapping_add(b);
+        b = b.wrapping_sub(a) ^ a.rotate_left(turns[1]);
+        a = a.wrapping_add(c);
+        c = c.wrapping_sub(b) ^ b.rotate_left(turns[2]);
+        b = b.wrapping_add(a);
+    }
+    (a, b, c)
+}
+
+const fn finish(mut a: u32, mut b: u32, mut c: u32) -> u32 {
+    c = (c ^ b).wrapping_sub(b.rotate_left(14));
+    a = (a ^ c).wrapping_sub(c.rotate_left(11));
+    b = (b ^ a).wrapping_sub(a.rotate_left(25));
+    c = (c ^ b).wrapping_sub(b.rotate_left(16));
+    a = (a ^ c).wrapping_sub(c.rotate_left(4));
+    b = (b ^ a).wrapping_sub(a.rotate_left(14));
+    (c ^ b).wrapping_sub(b.rotate_left(24))
+}
