@@ -21,6 +21,7 @@ use super::trace::IoTrace;
 mod conduct;
 mod files;
 mod job_order;
+mod name_hash;
 mod order;
 mod replay;
 mod skew;

@@ -11,7 +11,7 @@ use assay_model::workload::storage::{
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FadviseHint, FioOptions};
 use super::super::value::SizeOrPercent;
-use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, join_path, skew};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, join_path, name_hash};
 
 /// Maximum number of files of a job, each of which is opened; more are probably a mistake.
 const MAX_FILES: u64 = 100_000;
@@ -104,7 +104,7 @@ pub(super) fn resolve_clone_files(
         }
         let exists = existing_bytes.is_some_and(|size| size >= needed_bytes);
         let size_bytes = (!exists).then_some(needed_bytes);
-        let hash = skew::hash_name(fio_name(job, clone, &path).as_bytes());
+        let hash = name_hash::hash_name(fio_name(job, clone, &path).as_bytes());
         let target = build_target(job, path, size_bytes, (start, end));
         clone_files.targets.push(targets.intern(target));
         clone_files.extents.push(extent);

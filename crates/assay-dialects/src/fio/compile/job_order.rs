@@ -72,11 +72,7 @@ pub(super) fn job_order(
         repeats_draws: job.repeats_offsets && (clone == 0 || !job.has_seed),
         restarts_draws: job.repeats_offsets && !job.has_seed,
         repeats_all: job.repeats_all,
-        is_wide: match job.generator {
-            OffsetGenerator::Tausworthe => largest / map_block_bytes > NARROW_BLOCKS,
-            OffsetGenerator::Tausworthe64 => true,
-            OffsetGenerator::Lfsr => false,
-        },
+        is_wide: is_wide(job.generator, largest / map_block_bytes),
         is_register,
         skew: None,
         seed,
@@ -88,15 +84,31 @@ pub(super) fn job_order(
         verify_batch: job.verify_batch,
     };
     let blocks = used.extents.iter().map(|extent| range(extent.bytes) / map_block_bytes);
-    if order.is_random && is_register && blocks.into_iter().any(|it| is_stuck(&order, it)) {
-        let why = "random_generator=lfsr cannot begin with its seed, as in fio";
-        return Err(conflict(
-            placed,
-            why,
-            "give another randseed, or leave random_generator out",
-        ));
-    }
+    check_register(placed, &order, blocks)?;
     Ok(order)
+}
+
+/// Whether offsets are drawn with 64 bits.
+const fn is_wide(generator: OffsetGenerator, blocks: u64) -> bool {
+    match generator {
+        OffsetGenerator::Tausworthe => blocks > NARROW_BLOCKS,
+        OffsetGenerator::Tausworthe64 => true,
+        OffsetGenerator::Lfsr => false,
+    }
+}
+
+/// Refuses a seed that the register of a file of so many blocks cannot begin with.
+fn check_register(
+    placed: &LocatedOptions,
+    order: &JobOrder,
+    mut blocks: impl Iterator<Item = u64>,
+) -> Result<(), FioJobError> {
+    if order.is_random && order.is_register && blocks.any(|it| is_stuck(order, it)) {
+        let why = "random_generator=lfsr cannot begin with its seed, as in fio";
+        let advice = "give another randseed, or leave random_generator out";
+        return Err(conflict(placed, why, advice));
+    }
+    Ok(())
 }
 
 /// Whether offsets are uniform, or uniform within zones.

@@ -371,7 +371,7 @@ pub(in crate::fio) fn parse_distribution(
         "random" => Ok(OffsetDistribution::Uniform),
         // Default values are fio's.
         "zipf" => {
-            let is_valid = |it| it > 0.0 && it <= 100.0 && it != 1.0;
+            let is_valid = |it| (it > 0.0 && it < 1.0) || (it > 1.0 && it <= 100.0);
             let theta = parameter(1.1, is_valid, "an exponent like 1.2, but not 1")?;
             Ok(OffsetDistribution::Zipf { theta, centre: centre()? })
         }

@@ -419,12 +419,12 @@ impl<'s, 'a> Iperf3ServerTest<'s, 'a> {
         let mut rate = service.limits.rate.map(watch);
         loop {
             meter.tick(report);
-            if let Some(watch) = &mut rate {
-                if let Err(limit) = watch.check(clock::now_ns(), meter.moved_bytes()) {
-                    let error = self.reject_above(limit);
-                    self.wait_for_leaving();
-                    return Err(error);
-                }
+            if let Some(watch) = &mut rate
+                && let Err(limit) = watch.check(clock::now_ns(), meter.moved_bytes())
+            {
+                let error = self.reject_above(limit);
+                self.wait_for_leaving();
+                return Err(error);
             }
             let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));
             let wait = due.clamp(Duration::from_millis(1), POLL_INTERVAL);
