@@ -124,6 +124,7 @@ fn parse_compound_time(text: &str) -> Option<f64> {
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit())?;
         let (number, after) = rest.split_at(digits);
+        let after = after.trim_start();
         let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
         let (symbol, after) = after.split_at(end);
         let factor = second_factor(symbol).filter(|_| !symbol.is_empty())?;

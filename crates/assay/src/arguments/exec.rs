@@ -16,7 +16,7 @@ use super::{MeasuringArguments, parse_factor};
 #[command(after_help = "Examples:
   assay exec -- ./app -n 100                      a single program
   assay exec './a -n 100' './b -n 100'            several, each in one argument
-  assay exec --factor n=1,2,4 -- ./app -n {n}     levels of a factor in turns")]
+  assay exec --factor x=1,2,4 -- ./app -n {x}     levels of a factor in turns")]
 pub(crate) struct ExecArguments {
     /// Programs, each with its arguments in one text, split into words as a shell would; they take
     /// turns in random blocks, and each is compared with the first
