@@ -41,7 +41,7 @@ SUITE
 /lab/assay run /tmp/nodes.toml --quiet --json --store /tmp/store > /tmp/copies & running=$!
 while kill -0 $running 2> /tmp/ended; do
   # Only memory with a policy: its preferred node, and its pages on each node.
-  sed -n 's/^[^ ]* prefer:/prefer:/p' /proc/$running/numa_maps 2> /tmp/ended >> /tmp/pages
+  sed -n 's/^[^ ]* prefer:/prefer:/p' /proc/$running/numa_maps 2> /tmp/ended >> /tmp/pages || :
   sleep 0.3
 done
 wait $running

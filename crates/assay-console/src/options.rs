@@ -37,7 +37,7 @@ const SLURM_VIA: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
 /// Hosts and the transport to them.
 #[derive(Debug, Args)]
 pub struct HostsArguments {
-    /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name), or slurm
+    /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name or an @ before it), or slurm
     #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts", value_parser = word_parser())]
     pub hosts: Option<String>,
     /// Allocate nodes from Slurm with options of salloc, like 'partition=hpc,nodes=24', and release

@@ -297,6 +297,7 @@ mod tests {
             (9030.0, "2 h 31 min"),
             (604_800.0, "7 d"),
             (665_280.0, "7 d 16 h 48 min"),
+            (f64::INFINITY, "inf s"),
         ] {
             assert_eq!(planned_time(seconds, 3).replace('\u{a0}', " "), expected, "{seconds}");
         }

@@ -50,19 +50,20 @@ pub(crate) fn advise_about_system(failure: CommandFailure, name: &str) -> Comman
 
 /// Returns the failure for a system with published figures in the place of the run that is compared.
 pub(crate) fn reject_first_system(
+    typed: &StoreArguments,
     system: &str,
     other: &str,
-    other_is_system: bool,
 ) -> CommandFailure {
     let failure =
         CommandFailure::usage(format!("cannot compare the system {system} with {other}"))
             .with_reason("a comparison begins with a run: published figures have no samples");
-    failure.advise(match other_is_system {
-        true => format!(
+    failure.advise(match reference::full_system_name(other) {
+        _ if is_run(typed, other) => format!("`assay compare {other} {system}`"),
+        Some(_) => format!(
             "`assay references {system}` and `assay references {other}` print the figures of both, \
              `assay compare RUN {system}` compares a run with them"
         ),
-        false => format!("`assay compare {other} {system}`"),
+        None => format!("`assay compare RUN {system}` compares a run with its figures"),
     })
 }
 

@@ -29,7 +29,7 @@ impl SkewedOffsets {
     ) -> Option<u64> {
         let first = self.area.start.next_multiple_of(align);
         let slots = self.area.end.checked_sub(first)?.checked_sub(bytes)? / align + 1;
-        let Skew::Exponential { mean_share } = self.skew;
+        let Skew::Exponential { mean_share } = self.skew else { return None };
         // −ln u of a uniform u above 0 is exponential with mean 1.
         let drawn = -(1.0 - draws.uniform_unit()).ln() * mean_share * slots as f64;
         Some(first + drawn as u64 % slots * align)

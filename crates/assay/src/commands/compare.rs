@@ -40,7 +40,7 @@ pub(crate) fn compare(
         reference::full_system_name(name).is_some() && !run_names::is_run(&typed.store, name)
     };
     if is_system(a_name) {
-        return Err(run_names::reject_first_system(a_name, b_name, is_system(b_name)));
+        return Err(run_names::reject_first_system(&typed.store, a_name, b_name));
     }
     let reference = match is_system(b_name) {
         true => Some(expectations::read_system(b_name)),

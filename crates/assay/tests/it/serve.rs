@@ -264,7 +264,7 @@ fn runs_appear_and_running_ones_show_their_seconds() {
     while line.contains("0:00 min") {
         line = wait_for_news(&mut news, &["cases finished"]);
     }
-    assert!(!line.contains(&first), "{line}");
+    assert!(line.contains(" min, ") && !line.contains(&first), "{line}");
     let second = line.split('"').nth(1).unwrap();
     let (status, page) = server.get(&format!("/runs/{second}.html"));
     assert_eq!(status, 200, "{page}");

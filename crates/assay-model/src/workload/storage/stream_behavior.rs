@@ -135,6 +135,10 @@ pub enum Skew {
         /// Mean distance from the start, as a share of the range.
         mean_share: f64,
     },
+    /// Any distribution of a stored run that was measured before those of fio were part of its order
+    /// (`OffsetSkew`). Nothing measures it.
+    #[serde(other)]
+    Former,
 }
 
 /// Pauses between I/O: the thread waits for all I/O in flight, then for this time.
@@ -167,4 +171,20 @@ impl TargetRotation {
     /// Maximum number of targets with separate totals, which take memory; with more targets, totals
     /// are combined.
     pub const MAX_DISTINCT_TARGETS: usize = 256;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_distributions_of_older_runs() {
+        for (text, expected) in [
+            (r#"{"kind":"zipf","theta":1.2}"#, Skew::Former),
+            (r#"{"kind":"zones","zones":[{"io":60,"size":10}]}"#, Skew::Former),
+            (r#"{"kind":"exponential","mean_share":0.5}"#, Skew::Exponential { mean_share: 0.5 }),
+        ] {
+            assert_eq!(serde_json::from_str::<Skew>(text).unwrap(), expected, "{text}");
+        }
+    }
 }
