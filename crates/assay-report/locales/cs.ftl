@@ -351,7 +351,7 @@ scaled-residual = škálované reziduum { $residual } (musí zůstat pod { $boun
 copies-explanation = Hodnoty jsou mediány. Bajty se počítají jako u Copy ve STREAM, čtení i zápis; na diagonále je obojí ve vlastní paměti domény.
 copies-one-node = Topologie má jediný uzel NUMA: nejsou žádné vzdálenosti mezi uzly, které by šlo porovnat.
 cache-bandwidth-description = { $place }: na jádro { $high } při { $small }, { $low } při { $large }
-core-to-core-explanation = Doba jednoho předání, polovina doby tam a zpět pomocí compare-and-swap. same-cache je mezipaměť poslední úrovně; na diagonále jsou obě vlákna jádra.
+core-to-core-explanation = Doba jednoho předání, polovina přenosu tam a zpět pomocí compare-and-swap. same-cache je mezipaměť poslední úrovně; na diagonále jsou obě vlákna jádra.
 loaded-latency-explanation = Nejvyšší propustnost každé směsi a latence při jejích podílech, interpolovaná mezi změřenými body. Počítají se přečtené i zapsané bajty, také bajty řetězce.
 loaded-latency-description = { $mix }: od { $idle } bez zátěže do { $loaded } při { $rate }
 measurers-ratios = Poměry jsou poměry mediánů.
@@ -375,7 +375,7 @@ rpeak-factors = { $n ->
    *[other] { $n } jader × { $flop }/cyklus × { $clock } (frekvence změřená při této zátěži)
 }
 
-network-items-say = Vytížení CPU je podíl času, po který byla všechna CPU zaneprázdněna, čas CPU je spotřeba přenosu, na místním / na vzdáleném konci. Mediány; intervaly následují.
+network-items-say = Vytížení CPU je vytížená část všech CPU, čas CPU je spotřeba přenosu, na místním / na vzdáleném konci. Mediány; intervaly následují.
 network-retransmits-say = Opakované přenosy jsou segmenty TCP.
 path-loopback = loopback
 network-loopback = Veškerý provoz proběhl přes loopback uvnitř tohoto počítače: výsledky nepopisují síť.
