@@ -61,12 +61,12 @@ phrase-parameters-tuning = nur Feinabstimmung: { $parameters }
 phrase-all-processes = die Liste aller Prozesse
 phrase-running = läuft
 phrase-not-running = läuft nicht
-phrase-quota = Zeit für { $quota } CPUs auf { $cpus ->
+phrase-quota = CPU-Zeit von { $quota } CPUs auf { $cpus ->
     [one] { $cpus } CPU
    *[other] { $cpus } CPUs
 }
 phrase-group-throttling = wie oft die Control Group gedrosselt wurde
-phrase-throttled-group = { $n }-mal, seit es die Gruppe gibt
+phrase-throttled-group = { $n } Mal, seit es die Gruppe gibt
 phrase-left = { $size } in der Gruppe übrig
 phrase-unlimited = unbegrenzt
 phrase-load-average = die Systemlast (Load Average)
@@ -74,7 +74,7 @@ phrase-load = { $load } in der letzten Minute
 phrase-busy = { $processes } einer CPU
 phrase-stolen-time = die entzogene CPU-Zeit
 phrase-stolen = { $share } seit dem Start ({ $time })
-phrase-pressure = Angaben zum Ressourcendruck (PSI)
+phrase-pressure = Pressure Stall Information (PSI)
 phrase-waited = { $share } der letzten { $time }
 phrase-last-level = die Größe des Last-Level-Cache
 phrase-memory-free = { $free } frei, { $needed } nötig (Last-Level-Cache: { $caches })
@@ -165,11 +165,11 @@ phrase-measures-alone = kein installiertes Programm misst etwas davon: assay mis
 phrase-hosts-presumed = übliche Server sind angenommen: Kein Host wurde nach seiner Geschwindigkeit gefragt
 phrase-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
 phrase-run-even-longer = der Lauf dauert inzwischen etwa { $time } und nicht { $before }: Was bisher gemessen wurde, dauerte länger als erwartet
-phrase-cases-cut = { $few } von { $all } Fällen wurden nicht gemessen: Das Budget von { $budget } war vorher zu Ende
-phrase-plan-too-short = in { $budget } werden etwa { $few } von { $all } Fällen nicht gemessen; für alle würden { $needed } reichen
+phrase-cases-cut = { $few } von { $all } Testfällen wurden nicht gemessen: Das Budget von { $budget } war vorher zu Ende
+phrase-plan-too-short = in { $budget } werden etwa { $few } von { $all } Testfällen nicht gemessen; für alle würden { $needed } reichen
 phrase-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
-    [one] { $all } Fall
-   *[other] { $all } Fällen
+    [one] { $all } Testfall
+   *[other] { $all } Testfällen
 } für weniger als { $least } Wiederholungen; { $needed } würden genügen
 phrase-preparation = Vorbereitung { $n }
 phrase-children-left = Prozesse, die { $program } überlebten, wurden beendet: { $n }
@@ -200,7 +200,7 @@ phrase-applying-on-hosts = zu { $condition }, Anzahl der Hosts: { $count }
 phrase-restoring-on-hosts = Faktoren werden wiederhergestellt, Anzahl der Hosts: { $count }
 phrase-unrestored = eine abgebrochene Messung hat eine Stufe von { $factor } hinterlassen; stellen Sie mit { $command } wieder her und löschen Sie dann { $file }
 phrase-order = die Reihenfolge wird mit `--seed` { $seed } ausgelost
-phrase-turn = Lauf { $turn } von { $all }: { $condition }
+phrase-turn = Messung { $turn } von { $all }: { $condition }
 phrase-as-control = noch einmal, zur Kontrolle
 phrase-hosts-answered = { $some } von { $all } Hosts { $some ->
     [one] hat

@@ -64,7 +64,7 @@ no-copy = ohne Kopie
 segmentation = Segmentierung im Kernel
 from-due = { $what } ab Fälligkeit
 working-set = Working Set
-time-per-load = Zeit pro abhängigem Ladebefehl
+time-per-load = Zeit pro abhängigem Ladezugriff
 beyond-caches = Speicher
 knee = Knick
 rate-max = max.
@@ -97,7 +97,7 @@ details-copies = Alle Paare von Domänen
 details-loaded-latency = Alle Punkte der Kurven
 details-other-metrics = Weitere Messgrößen
 table-bandwidth = Bandbreite nach Platzierung
-table-extremes = Mediane über die Domänen einer Art
+table-extremes = Mediane über die Domänen derselben Art
 table-levels = Latenz jeder Cache-Ebene und des Speichers
 table-compute = Multiply-Add-Spitzenleistung und LINPACK
 table-other = Ergebnisse aller übrigen Benchmarks
@@ -107,7 +107,7 @@ table-measurers = Mediane und ihr Verhältnis
 table-copies = Bandbreite in { $unit } von Kopien in den Speicher einer Domäne durch deren CPUs (Zeilen) aus dem Speicher einer anderen (Spalten)
 table-node-latency = Latenz in { $unit } abhängiger Ladezugriffe der ersten CPU eines NUMA-Knotens (Zeilen) im Speicher jedes Knotens (Spalten)
 table-cache-bandwidth = Lesebandbreite jeder Cache-Ebene und des Speichers
-table-core-to-core = Latenz einer Cache-Zeile von einem Kern zum anderen nach Abstand, mit dem niedrigsten und dem höchsten Paar
+table-core-to-core = Latenz einer Cache-Zeile von einem Kern zum anderen nach Abstand, mit dem Paar der niedrigsten und dem der höchsten Latenz
 table-loaded-latency = Speicherlatenz über der Bandbreite des übrigen Verkehrs
 table-network-items = Nutzdatenrate und CPU-Aufwand
 table-network = Messgrößen des Netzwerks mit ihren Intervallen
@@ -168,7 +168,7 @@ axis-latency-from-due = Latenz ab Fälligkeit der I/O
 column-bandwidth = Bandbreite
 column-block = Block
 column-by = Messprogramm
-column-case = Fall
+column-case = Testfall
 column-cpu-load = CPU-Auslastung
 column-cpu-per-io = CPU pro I/O
 column-cpu-system = CPU (System)
@@ -180,7 +180,7 @@ column-depth = Warteschlangentiefe
 column-generator = Generator
 column-goal = Ziel
 column-goodput = Nutzdatenrate
-column-highest = höchster
+column-highest = Maximum
 column-in = Messort
 column-in-flight = in Bearbeitung
 column-item = Test
@@ -192,22 +192,22 @@ column-level = Ebene
 column-letters = Buchstaben
 column-efficiency = Effizienz
 column-library = Bibliothek
-column-lowest = niedrigster
+column-lowest = Minimum
 column-median = Median
 column-median-from-due = Median ab Fälligkeit
-column-middle = mittlerer
+column-middle = Median
 column-note = Anm.
 column-of-limit = Anteil an der Grenze
 column-of-link = Anteil an der Linkrate
-column-of-peak = Anteil an der Spitze
-column-of-provisioned = Anteil am Bereitgestellten
+column-of-peak = Anteil an der Spitzenleistung
+column-of-provisioned = Anteil an der bereitgestellten Leistung
 column-of-rpeak = Anteil an Rpeak
 column-operation = Operation
 column-per-core = pro Kern
 column-pairs = Paare
 column-idle = ohne Last
 column-at-share = bei { $share }
-column-at-highest = beim Höchstwert
+column-at-highest = beim Maximum
 column-pause = Pause
 column-place = Ort
 column-ranks-on-cpus = Ranks auf CPUs
@@ -266,8 +266,8 @@ host-kernel = Kernel { $kernel }
 host-guest = Gast von { $hypervisor }
 nothing-measured = Es wurde nichts gemessen.
 cases-failed = { $n ->
-    [one] { $n } Fall fehlgeschlagen
-   *[other] { $n } Fälle fehlgeschlagen
+    [one] { $n } Testfall fehlgeschlagen
+   *[other] { $n } Testfälle fehlgeschlagen
 }
 cases-skipped = { $n ->
     [one] deswegen { $n } übersprungen
@@ -275,22 +275,22 @@ cases-skipped = { $n ->
 }
 status-failed = { $reported }; siehe { $heading }.
 failed-likewise = { $n ->
-    [one] Ebenso schlug { $n } weiterer Fall fehl: { $cases }
-   *[other] Ebenso schlugen { $n } weitere Fälle fehl: { $cases }
+    [one] Ebenso schlug { $n } weiterer Testfall fehl: { $cases }
+   *[other] Ebenso schlugen { $n } weitere Testfälle fehl: { $cases }
 }
 skipped-because = { $n ->
-    [one] { $n } Fall wurde deswegen übersprungen: { $cases }
-   *[other] { $n } Fälle wurden deswegen übersprungen: { $cases }
+    [one] { $n } Testfall wurde deswegen übersprungen: { $cases }
+   *[other] { $n } Testfälle wurden deswegen übersprungen: { $cases }
 }
-reached = {" "}nach { $finished } von { $planned } Fällen
+reached = {" "}nach { $finished } von { $planned } Testfällen
 status-partial = Der Lauf ist unvollständig: { $n ->
     [one] ein Host fehlt{ $hosts }
    *[other] Hosts fehlen{ $hosts }
 }. Die Ergebnisse der anderen Hosts sind gültig.
-status-interrupted = Der Lauf wurde{ $reached } unterbrochen; die abgeschlossenen Fälle sind gültig.
-status-interrupted-at-once = Der Lauf wurde unterbrochen, bevor sein erster Fall abgeschlossen war.
-status-interrupted-late = Der Lauf wurde unterbrochen: Jeder Fall wurde gemessen, manche mit weniger Wiederholungen als geplant.
-status-unfinished = Der Lauf endet{ $reached } ohne Abschluss: assay wurde abgebrochen oder läuft noch. Die abgeschlossenen Fälle sind gültig.
+status-interrupted = Der Lauf wurde{ $reached } unterbrochen; die abgeschlossenen Testfälle sind gültig.
+status-interrupted-at-once = Der Lauf wurde unterbrochen, bevor sein erster Testfall abgeschlossen war.
+status-interrupted-late = Der Lauf wurde unterbrochen: Jeder Testfall wurde gemessen, manche mit weniger Wiederholungen als geplant.
+status-unfinished = Der Lauf endet{ $reached } ohne Abschluss: assay wurde abgebrochen oder läuft noch. Die abgeschlossenen Testfälle sind gültig.
 statistics = Die Werte sind Mediane. Konfidenzintervalle beruhen auf Ordnungsstatistiken und setzen keine Verteilung voraus, bei weniger als { $least } effektiven Messwerten auf der t-Verteilung; weniger als { $least } Messwerte ergeben keines. n ist die Zahl der Messwerte nach dem Aufwärmen, in Klammern die der effektiven, falls sie korreliert sind.
 statistics-version = Version der Statistik: { $version }.
 imported = Dies hat ein anderes Programm gemessen; es wurde aus { $files } importiert, und die Quelle ist mit dem Lauf gespeichert. Die Uhr des Programms ist unbekannt, die Maschine nur so weit bekannt, wie die Quelle sie beschreibt.
@@ -301,14 +301,14 @@ throttled-times = { $n ->
    *[other] Die Control Group wurde während des Laufs { $n } Mal gedrosselt.
 }
 
-byte-counting = Bytes werden wie bei STREAM gezählt: pro Element { $copy } für Copy und Scale, { $add } für Add und Triad, { $read } für Lesen und Schreiben. Das zusätzliche Lesen jeder Cachezeile, das ein gewöhnlicher Schreibbefehl auslöst, zählt nicht.
+byte-counting = Bytes werden wie bei STREAM gezählt: pro Element { $copy } für Copy und Scale, { $add } für Add und Triad, { $read } für Lesen und Schreiben. Das zusätzliche Lesen jeder Cache-Zeile, das ein gewöhnlicher Schreibbefehl auslöst, zählt nicht.
 conditions = { $how }: { $places }.
 limit-is = Die Grenze ist { $limit }: { $basis }.
 no-memory-limit = Es ist keine Grenze bekannt: { $why }; die Übertragungsrate der Speichermodule ist daher unbekannt.
-smbios-without-speed = SMBIOS nennt kein Modul mit einer Geschwindigkeit
+smbios-without-speed = SMBIOS nennt zu keinem Modul eine Geschwindigkeit
 smbios-hidden = SMBIOS ist in diesem Gast von { $hypervisor } verborgen
 smbios-unreadable = SMBIOS ließ sich nicht lesen; meist sind dafür Root-Rechte nötig
-intervals-shaded = Intervalle sind schattiert, wo sie breit genug sind.
+intervals-shaded = Intervalle sind schattiert, wo sie breit genug sind, um sichtbar zu sein.
 scaling-description = Die Bandbreite beträgt { $one } auf { $few } und { $all } auf { $many }.
 ladder-description = Die Latenz beträgt { $low } bei { $small } und { $high } bei { $large }.
 huge-pages-refused = Huge Pages wurden angefordert, aber nicht gewährt: Jenseits der Caches enthält die Latenz TLB-Misses.
@@ -319,10 +319,10 @@ program-memory-floor = Programme unter { $size } haben keinen Wert für den Spei
 programs-compared = Programme im Vergleich mit { $first }
 levels-title = Stufen von { $factors }
 levels-without-letters = Zu wenige gemeinsame Blöcke für ein Urteil: Für Buchstaben sind mindestens drei Blöcke nötig, in denen jede Stufe einen Wert über null hat.
-levels-more-blocks = Mit so wenigen Blöcken können sich keine zwei Stufen unterscheiden: Mindestens { $needed } Blöcke sind nötig (--blocks, oder --runs von assay exec).
-levels-more-runs = Mit so wenigen Läufen können sich keine zwei Stufen unterscheiden: Mindestens { $needed } Läufe von jeder sind nötig.
+levels-more-blocks = Mit so wenigen Blöcken kann kein Unterschied zwischen Stufen signifikant sein: Mindestens { $needed } Blöcke sind nötig (--blocks, oder --runs von assay exec).
+levels-more-runs = Mit so wenigen Läufen kann kein Unterschied zwischen Stufen signifikant sein: Mindestens { $needed } Läufe von jeder sind nötig.
 levels-overall = Alle Stufen zusammen (Friedman-Test): { $statistic }, { $p } nach Korrektur für alle Messgrößen.
-levels-sufficient = Die kleinste ausreichende Stufe ist { $level }: Keine größere ({ $larger }) ist über den Zufall hinaus besser.
+levels-sufficient = Die kleinste ausreichende Stufe ist { $level }: Keine größere ({ $larger }) ist signifikant besser.
 levels-sufficient-last = Jede Stufe unter { $level }, der größten, wird von einer anderen übertroffen: Eine noch größere kann besser sein.
 levels-explanation = Stufen mit einem gemeinsamen Buchstaben sind nicht unterscheidbar. Verhältnisse sind blockweise gepaart ({ $blocks } Blöcke); innerhalb einer Messgröße ist die Wahrscheinlichkeit, auch nur einen Unterschied fälschlich anzuzeigen, höchstens { $wrong } (Holm).
 levels-explanation-independent = Stufen mit einem gemeinsamen Buchstaben sind nicht unterscheidbar. Jeder Lauf zählt als ein Wert, und Verhältnisse vergleichen alle Läufe einer Stufe mit allen einer anderen; innerhalb einer Messgröße ist die Wahrscheinlichkeit, auch nur einen Unterschied fälschlich anzuzeigen, höchstens { $wrong } (Holm).
@@ -330,17 +330,17 @@ levels-efficiency = Effizienz ist das Verhältnis zum Wert mit den wenigsten Hos
 levels-unmatched = Ergebnisse ohne Gegenstück unter einer anderen Stufe: { $n }.
 levels-plot = { $metric } über { $factor }
 levels-plot-description = Median jeder Stufe mit seinem Intervall.
-levels-plan = { $combinations } Kombinationen in { $blocks } Blöcken: { $turns } Durchgänge von je höchstens { $time }.
+levels-plan = { $combinations } Kombinationen in { $blocks } Blöcken: { $turns } Messungen von je höchstens { $time }.
 levels-plan-total = Insgesamt { $time }.
-levels-plan-settling = Insgesamt { $time }, davon { $settle } Wartezeit nach Befehlen, dazu die Zeit der Befehle.
+levels-plan-settling = Insgesamt { $time }, davon { $settle } Einschwingzeit, zuzüglich der Zeit der Befehle.
 huge-pages-granted = Huge Pages wurden für jedes Working Set gewährt.
 huge-pages-some = Huge Pages wurden nur für diese Working Sets gewährt: { $sizes }.
-products-by = Matrixprodukte von { $blas }
+products-by = Matrixprodukte mit { $blas }
 scaled-residual = skaliertes Residuum { $residual } (muss unter { $bound } bleiben)
 copies-explanation = Die Werte sind Mediane. Bytes werden wie bei Copy von STREAM gezählt, Lesen und Schreiben; auf der Diagonale liegt beides im eigenen Speicher der Domäne.
-copies-one-node = Die Topologie hat einen einzigen NUMA-Knoten: Es gibt keine Abstände zwischen Knoten zu vergleichen.
+copies-one-node = Die Topologie hat einen einzigen NUMA-Knoten: Abstände zwischen Knoten lassen sich nicht vergleichen.
 cache-bandwidth-description = { $place }: pro Kern { $high } bei { $small }, { $low } bei { $large }
-core-to-core-explanation = Zeit einer Übergabe, eine halbe Umlaufzeit mit Compare-and-Swap. same-cache ist der Last-Level-Cache; auf der Diagonale stehen die beiden Threads eines Kerns.
+core-to-core-explanation = Zeit einer Übergabe, die Hälfte eines Umlaufs mit Compare-and-Swap. same-cache ist der Last-Level-Cache; auf der Diagonale stehen die beiden Threads eines Kerns.
 loaded-latency-explanation = Höchste Bandbreite jeder Mischung und die Latenz bei Anteilen davon, zwischen gemessenen Punkten interpoliert. Gelesene und geschriebene Bytes zählen, auch die der Kette.
 loaded-latency-description = { $mix }: von { $idle } ohne Last bis { $loaded } bei { $rate }
 measurers-ratios = Die Verhältnisse sind die der Mediane.
@@ -355,7 +355,7 @@ basis-measured-peak = { $n ->
 }
 basis-link = Linkrate laut { $device }
 basis-link-unnamed = Linkrate laut Gerät
-basis-provisioned = wofür das Volume bereitgestellt ist
+basis-provisioned = bereitgestellte Leistung des Volumes
 basis-data-sheet = Datenblatt: { $source }
 rpeak-factors = { $n ->
     [one] { $n } Kern × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)
@@ -365,7 +365,7 @@ rpeak-factors = { $n ->
 network-items-say = CPU-Auslastung ist der ausgelastete Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am entfernten Ende. Mediane; die Intervalle folgen.
 network-retransmits-say = Neuübertragungen sind TCP-Segmente.
 path-loopback = Loopback
-network-loopback = All das lief über Loopback innerhalb dieser Maschine: Die Ergebnisse beschreiben kein Netzwerk.
+network-loopback = Der gesamte Verkehr lief über Loopback innerhalb dieser Maschine: Die Ergebnisse beschreiben kein Netzwerk.
 mpi-rule-best = ◀ kennzeichnet das beste Ergebnis einer Zeile; ×{ $ratio } ist das Verhältnis dazu
 mpi-rule-overlap = ≈: die beiden Intervalle überlappen
 mpi-rule-no-interval = ±?: zu wenige effektive Messwerte für ein Intervall
@@ -385,7 +385,7 @@ storage-engine = Engine: { $engine }, { $reason }
 steady-reached = { $test }: stationärer Zustand in Runde { $rounds } erreicht
 steady-not-reached = { $test }: stationärer Zustand in { $rounds } Runden nicht erreicht
 steady-spread = die letzten Runden unterscheiden sich um { $range } und ändern sich um { $slope }
-goal-met = { $test }: { $goal } wird bei { $rate } eingehalten und ließ sich bei { $missed } nicht nachweisen; eine geschlossene Schleife erreichte { $closed }.
+goal-met = { $test }: { $goal } wird bei { $rate } eingehalten und ließ sich bei { $missed } nicht nachweisen; im Closed Loop wurden { $closed } erreicht.
 goal-kept = eingehalten
 goal-missed = verfehlt
 goal-unclear = unklar
@@ -393,7 +393,7 @@ curve-knee = { $what }: { $knee }.
 knee-unreported = die Latenz ab Fälligkeit ist nicht bekannt, daher gibt es keinen Knick
 knee-between = der Knick liegt bei { $rate } ({ $low } bis { $high }): Dort ist der Median doppelt so hoch wie der eines unbelasteten Ziels, { $latency } ab Fälligkeit
 knee-at = der Knick liegt bei { $rate }: Dort ist der Median doppelt so hoch wie der eines unbelasteten Ziels, { $latency } ab Fälligkeit
-no-knee = kein Knick bis { $rate }, { $why }
+no-knee = kein Knick bis { $rate }: { $why }
 knee-found = der Knick wurde gefunden
 knee-too-few-points = für einen Knick braucht es mindestens fünf Punkte
 knee-flat = die Latenz bleibt unter dem Doppelten der Latenz eines unbelasteten Ziels
@@ -401,8 +401,8 @@ knee-within-uncertainty = die Latenz steigt um nicht mehr als ihre Unsicherheit
 knee-no-idle = schon die niedrigste Rate liegt jenseits davon
 response-description = Der Median der Latenz verläuft von { $low } bei { $few } bis { $high } bei { $many }; { $knee }.
 engine-asked-for = so angefordert
-engine-best = die erste Wahl, und der Kernel gewährt sie
-engine-best-of-refused = die erste Wahl, und libaio wird verweigert
+engine-best = bevorzugte Engine, vom Kernel zugelassen
+engine-best-of-refused = bevorzugte Engine; libaio wird verweigert
 engine-refused = io_uring wird verweigert ({ $cause })
 engine-both-refused = io_uring wird verweigert ({ $cause }), libaio ebenso ({ $other })
 engine-refused-and-buffered = io_uring wird verweigert ({ $cause }), libaio blockiert im Seitencache
@@ -415,7 +415,7 @@ verdict-equivalent = gleichwertig
 verdict-cannot-tell = nicht entscheidbar
 differ = { $what }: { $a } und { $b }
 differ-load = { $what }: { $a } und { $b } lauffähige Tasks
-differ-order = { $what }: Das eine wurde { $a } gemessen, das andere { $b }, sodass jede Drift wie ein Unterschied aussieht; `assay run --switch` wechselt ab
+differ-order = { $what }: Die eine Bedingung wurde { $a } gemessen, die andere { $b }, sodass jede Drift wie ein Unterschied aussieht; `assay run --switch` misst die Bedingungen abwechselnd
 differ-unrecorded = { $what }: { $value }; die importierte Datei enthält es nicht
 aspect-host = der Host
 aspect-fingerprint = die Maschine (ihr Fingerabdruck)
@@ -429,7 +429,7 @@ aspect-host-count = die Zahl der Hosts
 aspect-loop = die Schleife von { $of }
 aspect-engine = die Engine von { $of }
 aspect-far-end = das entfernte Ende
-aspect-congestion = die Staukontrolle
+aspect-congestion = die Überlastkontrolle
 aspect-array-size = die Größe der Arrays
 aspect-file-size = die Größe der Ziele
 aspect-file-system = das Dateisystem
@@ -493,7 +493,7 @@ trust-suspect = verdächtig
 answer-more = { $n } weitere: { $names }
 answer-bandwidth = Speicherbandbreite, { $label }
 answer-memory-latency = Speicherlatenz
-answer-peak = Spitze { $label }
+answer-peak = Spitzenleistung { $label }
 more-than = über { $value }
 learn-not-measured = nicht gemessen: { $why }
 learn-throughput-in = Durchsatz ({ $unit })
@@ -511,13 +511,13 @@ learn-littles-law = Littles Gesetz: { $rate } × { $latency } mittlere Latenz = 
 heat-throughput = Durchsatz von jedem Host (Zeile) zu jedem (Spalte)
 heat-round-trips = Umlaufzeiten von jedem Host (Zeile) zu jedem (Spalte)
 heat-latency = Latenz von jedem Host (Zeile) zu jedem (Spalte)
-heat-core-to-core = Latenz zwischen Kernen, nach den Nummern ihrer ersten CPUs
-heat-legend = je dunkler, desto weiter vom besten Wert: ·░▒▓█; * ist schlechter als die anderen Paare, und nicht nur zufällig
+heat-core-to-core = Latenz zwischen Kernen, nach der Nummer der ersten CPU jedes Kerns
+heat-legend = je dunkler, desto weiter vom besten Wert: ·░▒▓█; * ist signifikant schlechter als die anderen Paare
 heat-description = Von { $worst } ({ $from }) bis { $best } ({ $to }).
 resource-cpus = alle CPUs
 resource-one-cpu = CPU mit der höchsten Auslastung
 resource-network = Netzwerk
-answer-saturated = Die Grenze kann die eines Hosts selbst sein: { $hosts }
+answer-saturated = Der begrenzende Faktor kann ein Host selbst sein: { $hosts }
 answer-finishers = Am weitesten auseinander, { $case }: { $first } war nach { $first_after } fertig, { $last } nach { $last_after }
 details-hosts = Auslastung der Hosts
 column-done-after = Zeit bis zum Ende

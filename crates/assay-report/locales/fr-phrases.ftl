@@ -7,7 +7,7 @@ phrase-none = aucun
 phrase-governor = gouverneur cpufreq
 phrase-energy = préférence énergétique du processeur
 phrase-energy-bias = energy performance bias { $bias } (performance : { $best })
-phrase-boost-switch = interrupteur du boost
+phrase-boost-switch = réglage du boost
 phrase-on = activé
 phrase-off = désactivé
 phrase-part-of = { $part } sur { $whole }
@@ -91,13 +91,13 @@ phrase-sockets = { $n ->
 }
 phrase-page-cache = { $cached } en cache, { $dirty } à écrire
 phrase-no-swap = { $value }, sans effet : il n’y a pas d’espace d’échange
-phrase-memory-modules = description plausible des modules de mémoire
+phrase-memory-modules = description plausible des modules mémoire
 phrase-modules = { $n ->
     [one] { $n } module
    *[other] { $n } modules
 }
 phrase-no-launcher = aucun lanceur MPI dans PATH
-phrase-library-none = LD_LIBRARY_PATH n’en désigne aucune ; le lanceur se trouve dans { $folder }
+phrase-library-none = LD_LIBRARY_PATH n’indique aucune bibliothèque MPI ; le lanceur se trouve dans { $folder }
 phrase-unknown-make = implémentation inconnue
 phrase-library-and-launcher = { $make } dans { $folder } ; lanceur dans { $bin } : { $launcher }
 phrase-no-mpi = aucun MPI dans PATH ni dans les répertoires habituels
@@ -106,8 +106,8 @@ phrase-make-in = { $make } dans { $place }
 phrase-mpich-or-intel = MPICH ou Intel MPI
 phrase-standard-abi = MPI de l’ABI standard
 phrase-no-mpi-module = aucun module d’environnement d’un MPI
-phrase-modules-stale = aucun ne mène nulle part : { $stale }
-phrase-modules-some-stale = { $sound } ; ne mènent nulle part : { $stale }
+phrase-modules-stale = aucun ne mène à un répertoire existant : { $stale }
+phrase-modules-some-stale = { $sound } ; mènent à des répertoires inexistants : { $stale }
 phrase-no-file = aucun fichier
 phrase-user = utilisateur { $user }
 phrase-neither = ni périphérique RDMA, ni variable de ce type
@@ -203,6 +203,6 @@ phrase-applying-on-hosts = vers { $condition }, nombre d’hôtes : { $count }
 phrase-restoring-on-hosts = restauration des facteurs, nombre d’hôtes : { $count }
 phrase-unrestored = une mesure interrompue brutalement a laissé un niveau de { $factor } en place ; restaurez avec { $command }, puis supprimez { $file }
 phrase-order = l’ordre est tiré de `--seed` { $seed }
-phrase-turn = tour { $turn } sur { $all } : { $condition }
+phrase-turn = mesure { $turn } sur { $all } : { $condition }
 phrase-as-control = encore une fois, comme témoin
 phrase-hosts-answered = hôtes ayant répondu : { $some } sur { $all }

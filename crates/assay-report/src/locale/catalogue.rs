@@ -68,15 +68,15 @@ pub(crate) fn format_message(id: &str, arguments: &[(&str, Argument)]) -> String
     let localised = format_in_locale(locale, id, Some(&arguments));
     localised
         .map(|text| match locale {
-            Locale::Ru => join_ordinals(&text),
+            Locale::De | Locale::Ru => join_compounds(&text),
             _ => text,
         })
         .or_else(|| format_in_locale(Locale::En, id, Some(&arguments)))
         .unwrap_or_else(|| id.to_owned())
 }
 
-/// Removes the blank before a percent sign with an ordinal ending, as Russian writes it: `95%-й`.
-fn join_ordinals(text: &str) -> String {
+/// Removes the blank before the percent sign of a compound: Russian `95%-й`, German `95%-Intervall`.
+fn join_compounds(text: &str) -> String {
     text.replace("\u{a0}%-", "%-").replace("\u{202f}%-", "%-")
 }
 
