@@ -188,6 +188,22 @@ fn verify_reads_back_written_data() {
     assert_eq!(document["jobs"][0]["read"]["total_ios"], 256);
 }
 
+/// The last I/O begins within `size` and may end after it, if the file is larger.
+#[test]
+fn last_io_after_the_size_is_verified() {
+    let world = World::new();
+    world.assay(&["fio", "--name=all", "--filename=f", "--rw=write", "--size=1m"]).succeeded();
+    for options in [
+        &["--bs=4k,8k", "--random_distribution=zipf:1.2", "--rw=randrw"][..],
+        &["--bs=4k,8k", "--random_generator=lfsr", "--rw=randrw"],
+        &["--bs=4k", "--blockalign=6k", "--random_generator=lfsr", "--rw=randwrite"],
+        &["--bs=4k,8k", "--rw=rw"],
+    ] {
+        let common = ["fio", "--name=part", "--filename=f", "--size=20k", "--verify=crc32c"];
+        world.assay(&[&common[..], options].concat()).succeeded();
+    }
+}
+
 #[test]
 fn refuses_to_overwrite_foreign_file() {
     let world = World::new();

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
 use assay_model::workload::storage::{
-    ExpectedOrder, FileExtent, NewFile, StorageTarget, TargetOpening,
+    ExpectedOrder, FileExtent, NewFile, SizeShare, StorageTarget, TargetOpening,
 };
 
 use super::super::job_error::FioJobError;
-use super::super::section_options::{FadviseHint, FioOptions};
+use super::super::section_options::{
+    FadviseHint, FioOptions, OffsetDistribution, OffsetGenerator,
+};
 use super::super::value::SizeOrPercent;
 use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, join_path, name_hash};
 
@@ -155,6 +157,7 @@ fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
         return size_bytes;
     }
     let whole = start.saturating_add(bytes - bytes % smallest);
+    let whole = start.saturating_add(last_end(job, bytes)).min(size_bytes).max(whole);
     if smallest != largest || bytes == 0 {
         return whole;
     }
@@ -169,6 +172,37 @@ fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
         0 if most > size_bytes => whole,
         _ => most.min(size_bytes),
     }
+}
+
+/// Returns the end of the last I/O of a direction of one size that begins within the used bytes, at a
+/// multiple of its alignment: fio does not cut it. Uniform draws leave room for it.
+fn last_end(job: &FioOptions, bytes: u64) -> u64 {
+    let is_uniform = job.generator != OffsetGenerator::Lfsr
+        && job.behaviour.distribution == OffsetDistribution::Uniform;
+    if (job.rw.random && is_uniform) || bytes < largest_io(job) {
+        return 0;
+    }
+    let (reads, writes) = job.uses_sizes();
+    let [of_reads, of_writes] = align_bytes(job);
+    let ways = [(reads, &job.sizes.read, of_reads), (writes, &job.sizes.write, of_writes)];
+    let end = |(is_used, sizes, align): (bool, &Vec<SizeShare>, u64)| match sizes.as_slice() {
+        [it] if is_used && it.min_bytes == it.max_bytes => {
+            Some(((bytes - 1) / align.max(1) * align).saturating_add(it.max_bytes))
+        }
+        _ => None,
+    };
+    ways.into_iter().filter_map(end).max().unwrap_or(0)
+}
+
+pub(super) fn least_bytes(job: &FioOptions) -> [u64; 2] {
+    [&job.sizes.read, &job.sizes.write]
+        .map(|sizes| sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1))
+}
+
+/// Returns the alignment of random offsets: that of each direction, or its smallest I/O.
+pub(super) fn align_bytes(job: &FioOptions) -> [u64; 2] {
+    let [read, write] = least_bytes(job);
+    [job.align_bytes.read.unwrap_or(read), job.align_bytes.write.unwrap_or(write)]
 }
 
 pub(super) fn greatest_common_divisor(one: u64, other: u64) -> u64 {

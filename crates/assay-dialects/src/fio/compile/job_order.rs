@@ -47,8 +47,8 @@ pub(super) fn job_order(
         repeats_offset: job.repeats_offset,
         keeps_map,
         map_block_bytes,
-        align_bytes: align_bytes(job),
-        least_bytes: least_bytes(job),
+        align_bytes: files::align_bytes(job),
+        least_bytes: files::least_bytes(job),
         any_bytes: job.behaviour.any_bytes,
         sizes_by_order: job.behaviour.sizes_by_order,
         gap_bytes: job.rw.gap_bytes,
@@ -101,9 +101,16 @@ const fn is_wide(generator: OffsetGenerator, blocks: u64) -> bool {
 fn check_register(
     placed: &LocatedOptions,
     order: &JobOrder,
-    mut blocks: impl Iterator<Item = u64>,
+    mut blocks: impl Iterator<Item = u64> + Clone,
 ) -> Result<(), FioJobError> {
-    if order.is_random && order.is_register && blocks.any(|it| is_stuck(order, it)) {
+    if !order.is_random || !order.is_register {
+        return Ok(());
+    }
+    if blocks.clone().any(|it| it >= MAX_MAP_BLOCKS) {
+        let why = "random_generator=lfsr draws from fewer than 34,359,738,368 blocks";
+        return Err(conflict(placed, why, "raise bs=, or give random_generator=tausworthe64"));
+    }
+    if blocks.any(|it| is_stuck(order, it)) {
         let why = "random_generator=lfsr cannot begin with its seed, as in fio";
         let advice = "give another randseed, or leave random_generator out";
         return Err(conflict(placed, why, advice));
@@ -122,13 +129,13 @@ fn has_plain_draws(job: &FioOptions) -> bool {
 /// Whether each block is used once (`fixup_options` in init.c).
 fn wants_map(job: &FioOptions) -> bool {
     let is_even = job.behaviour.distribution == OffsetDistribution::Uniform
-        && align_bytes(job) == least_bytes(job);
+        && files::align_bytes(job) == files::least_bytes(job);
     job.random_map && (is_even || !job.rw.random)
 }
 
 /// Whether all bits of the shift register of a file are set, which no shift changes.
 fn is_stuck(order: &JobOrder, blocks: u64) -> bool {
-    let mask = (8_u64.max(blocks.saturating_add(1)).next_power_of_two()).wrapping_sub(1);
+    let mask = u64::MAX >> blocks.leading_zeros().min(61);
     order.seeds()[JobOrder::OFFSETS] & mask == mask
 }
 
@@ -169,17 +176,6 @@ fn pass_bytes(job: &FioOptions, used: &CloneFiles) -> u64 {
 pub(in crate::fio) fn queues(job: &FioOptions) -> bool {
     let is_null = job.engine == "null";
     !(streams::blocks(job) || job.rw.has_trims() || (is_null && job.depth == 1))
-}
-
-fn least_bytes(job: &FioOptions) -> [u64; 2] {
-    [&job.sizes.read, &job.sizes.write]
-        .map(|sizes| sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1))
-}
-
-/// Returns the alignment of random offsets: that of each direction, or its smallest I/O.
-fn align_bytes(job: &FioOptions) -> [u64; 2] {
-    let [read, write] = least_bytes(job);
-    [job.align_bytes.read.unwrap_or(read), job.align_bytes.write.unwrap_or(write)]
 }
 
 fn strided_zones(placed: &LocatedOptions) -> Result<Option<StridedZones>, FioJobError> {

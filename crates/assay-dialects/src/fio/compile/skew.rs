@@ -1,6 +1,6 @@
 //! Distribution of a job's random offsets, with fio's seeds.
 
-use assay_model::workload::storage::{JobOrder, OffsetLaw, OffsetSkew, OffsetZone};
+use assay_model::workload::storage::{FileExtent, JobOrder, OffsetLaw, OffsetSkew, OffsetZone};
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{OffsetDistribution, ZoneShare, ZoneSize};
@@ -29,7 +29,13 @@ pub(super) fn skew(
             (OffsetLaw::Bell { percent: *percent }, *centre)
         }
         OffsetDistribution::Zoned { in_bytes, ways: [reads, writes] } => {
-            let bytes = used.extents.iter().map(|extent| extent.bytes).min().unwrap_or(0);
+            // Blocks are drawn, and the last one begins before the end by a whole I/O.
+            let excess =
+                |way: usize| order.least_bytes[way].saturating_sub(order.align_bytes[way]);
+            let range =
+                |extent: &FileExtent| order.zones.map_or(extent.bytes, |it| it.range_bytes);
+            let bytes = used.extents.iter().map(range).min().unwrap_or(0);
+            let bytes = bytes.saturating_sub(excess(0).max(excess(1)));
             let range = if *in_bytes { bytes } else { 100 };
             let lay_out = |zones| {
                 lay_out(zones, range).ok_or_else(|| {
@@ -53,7 +59,7 @@ pub(super) fn skew(
 /// a size share the rest. `None` = they do not fit.
 fn lay_out(zones: &[ZoneShare], range: u64) -> Option<Vec<OffsetZone>> {
     let given = |zone: &ZoneShare| match zone.size {
-        ZoneSize::Percent(percent) => Some(percent as u64),
+        ZoneSize::Percent(percent) => Some(percent as u64).filter(|percent| *percent > 0),
         ZoneSize::Bytes(bytes) => Some(bytes),
         ZoneSize::Rest => None,
     };

@@ -182,7 +182,10 @@ mod tests {
         for (text, expected) in [
             (r#"{"kind":"zipf","theta":1.2}"#, Skew::Former),
             (r#"{"kind":"zones","zones":[{"io":60,"size":10}]}"#, Skew::Former),
-            (r#"{"kind":"exponential","mean_share":0.5}"#, Skew::Exponential { mean_share: 0.5 }),
+            (
+                r#"{"kind":"exponential","mean_share":0.5}"#,
+                Skew::Exponential { mean_share: 0.5 },
+            ),
         ] {
             assert_eq!(serde_json::from_str::<Skew>(text).unwrap(), expected, "{text}");
         }

@@ -106,7 +106,10 @@ pub(super) fn target_for_operation(
                     .advise("`assay net latency HOST` measures round trips"),
             );
         }
-        ("net", "bandwidth" | "bw" | "goodput" | "speed" | "tcp" | "udp" | "iperf" | "iperf3") => {
+        (
+            "net",
+            "bandwidth" | "bw" | "goodput" | "speed" | "tcp" | "udp" | "iperf" | "iperf3",
+        ) => {
             return Some(
                 CommandFailure::usage(format!("there is no command `net {word}`"))
                     .advise("`assay net throughput HOST` measures goodput"),
