@@ -75,7 +75,8 @@ pub(crate) fn format_message(id: &str, arguments: &[(&str, Argument)]) -> String
         .unwrap_or_else(|| id.to_owned())
 }
 
-/// Removes the blank before the percent sign of a compound: Russian `95%-й`, German `95%-Intervall`.
+/// Removes the blank before the percent sign of a compound: `95%-й` in Russian,
+/// `95%-Intervall` in German.
 fn join_compounds(text: &str) -> String {
     text.replace("\u{a0}%-", "%-").replace("\u{202f}%-", "%-")
 }
