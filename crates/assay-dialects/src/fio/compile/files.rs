@@ -157,7 +157,8 @@ fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
         return size_bytes;
     }
     let whole = start.saturating_add(bytes - bytes % smallest);
-    let whole = start.saturating_add(last_end(job, bytes)).min(size_bytes).max(whole);
+    let whole =
+        start.saturating_add(last_end(job, bytes, size_bytes.saturating_sub(start))).max(whole);
     if smallest != largest || bytes == 0 {
         return whole;
     }
@@ -175,8 +176,9 @@ fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
 }
 
 /// Returns the end of the last I/O of a direction of one size that begins within the used bytes, at a
-/// multiple of its alignment: fio does not cut it. Uniform draws leave room for it.
-fn last_end(job: &FioOptions, bytes: u64) -> u64 {
+/// multiple of its alignment, and ends within the bytes up to the end of the file: fio does not cut it.
+/// Uniform draws leave room for it.
+fn last_end(job: &FioOptions, bytes: u64, bytes_to_end: u64) -> u64 {
     let is_uniform = job.generator != OffsetGenerator::Lfsr
         && job.behaviour.distribution == OffsetDistribution::Uniform;
     if (job.rw.random && is_uniform) || bytes < largest_io(job) {
@@ -187,7 +189,8 @@ fn last_end(job: &FioOptions, bytes: u64) -> u64 {
     let ways = [(reads, &job.sizes.read, of_reads), (writes, &job.sizes.write, of_writes)];
     let end = |(is_used, sizes, align): (bool, &Vec<SizeShare>, u64)| match sizes.as_slice() {
         [it] if is_used && it.min_bytes == it.max_bytes => {
-            Some(((bytes - 1) / align.max(1) * align).saturating_add(it.max_bytes))
+            let last = bytes_to_end.checked_sub(it.max_bytes)?.min(bytes.checked_sub(1)?);
+            Some(last / align.max(1) * align + it.max_bytes)
         }
         _ => None,
     };
