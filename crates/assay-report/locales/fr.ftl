@@ -445,7 +445,7 @@ learn-intro = { $n ->
 } Chaque valeur est une médiane, sauf indication contraire de sa colonne ; les intervalles figurent dans leur propre colonne.
 learn-dates = Mesuré : { $dates }.
 learn-workload = Charge de travail
-learn-linpack = High-Performance Linpack (HPL)
+learn-linpack = Linpack hautes performances (HPL)
 learn-rdma = Latence et bande passante RDMA
 learn-storage = { $tool } sur { $target }
 learn-reads-writes = { $reads } en lecture, { $writes } en écriture
