@@ -31,24 +31,6 @@ echo '== stream'
 cat /tmp/streams
 echo '== allowed'
 sort -u /tmp/allowed
-cat > /tmp/nodes.toml <<'SUITE'
-name = "nodes"
-title = "each pair of NUMA nodes"
-budget = "20s"
-[[measure]]
-benchmark = "memory.copy_between_domains"
-SUITE
-/lab/assay run /tmp/nodes.toml --quiet --json --store /tmp/store > /tmp/copies & running=$!
-while kill -0 $running 2> /tmp/ended; do
-  # Only memory with a policy: its preferred node, and its pages on each node.
-  sed -n 's/^[^ ]* prefer:/prefer:/p' /proc/$running/numa_maps 2> /tmp/ended >> /tmp/pages || :
-  sleep 0.3
-done
-wait $running
-echo '== copies'
-cat /tmp/copies
-echo '== pages'
-cat /tmp/pages
 echo '== linpack'
 began=$(cut -d' ' -f1 /proc/uptime)
 timeout 150 /lab/assay linpack --budget 30s --quiet --json --store /tmp/store || echo "exit $?"

@@ -67,8 +67,6 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         &parse_document(output_section(output, "plan of two")?)?,
         output_section(output, "allowed")?,
     ));
-    figures.push(check_node_pairs(&parse_document(output_section(output, "copies")?)?));
-    figures.push(check_pages(output_section(output, "pages")?));
     figures.extend(check_linpack(output_section(output, "linpack")?)?);
     figures.extend(check_hotplug(output)?);
     Ok(figures)
@@ -225,59 +223,6 @@ fn check_affinity(plan: &Value, allowed: &str) -> LabFigure {
     }
 }
 
-/// Checks that every node with CPUs has bandwidth and latency in the memory of every node.
-fn check_node_pairs(report: &Value) -> LabFigure {
-    let results: Vec<&Value> = report["results"].as_array().into_iter().flatten().collect();
-    let has = |to: &str, from: &str, metric: &str| {
-        results.iter().any(|it| {
-            it["metric"] == metric
-                && it["parameters"]["placement"] == to
-                && it["parameters"]["source"] == from
-        })
-    };
-    let pairs = ["numa:0", "numa:1"]
-        .into_iter()
-        .flat_map(|to| ["numa:0", "numa:1", "numa:2"].map(|from| (to, from)))
-        .filter(|(to, from)| has(to, from, "bandwidth") && has(to, from, "latency"));
-    LabFigure::exact(
-        "pairs of NUMA nodes with bandwidth and latency",
-        "6 of 6",
-        format!("{} of {}", pairs.count(), results.len() / 2),
-    )
-}
-
-/// Checks the kernel's account of memory with a preferred node: the nodes of its pages. Sampling may miss
-/// a node but never shows a page elsewhere.
-fn check_pages(numa_maps: &str) -> LabFigure {
-    let number = |text: &str| text.parse::<u32>().ok();
-    let places = |line: &str| {
-        let preferred = number(line.strip_prefix("prefer:")?.split_whitespace().next()?)?;
-        let nodes = line.split_whitespace().filter_map(|word| {
-            let (node, _) = word.strip_prefix('N')?.split_once('=')?;
-            number(node)
-        });
-        Some(nodes.map(|node| (preferred, node)).collect::<Vec<_>>())
-    };
-    let observed: BTreeSet<(u32, u32)> =
-        numa_maps.lines().filter_map(places).flatten().collect();
-    let expected = BTreeSet::from([(0, 0), (1, 1), (2, 2)]);
-    let format = |places: &BTreeSet<(u32, u32)>| {
-        places
-            .iter()
-            .map(|(asked, node)| format!("{asked}: {node}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let is_possible = !observed.is_empty() && observed.is_subset(&expected);
-    LabFigure {
-        name: "nodes of pages by their requested node, by the kernel".to_owned(),
-        truth: format(&expected),
-        reported: format(&observed),
-        verdict: Evidence::Condition(observed == expected)
-            .judge_despite(Excused::OutOfLimits.when(is_possible)),
-    }
-}
-
 fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
     let times = text.lines().find_map(|line| line.strip_prefix("took "));
     let mut times = times.context("the time is missing")?.split_whitespace();
@@ -373,11 +318,6 @@ mod tests {
                            == away\nerror: there is no usable core 1 on this machine; it has core:0\nexit 3\n\
                            == returned\n{\"warnings\":[]}\nexit 0\n";
 
-    /// Memory with a preferred node, of which the last is not touched yet.
-    const PAGES: &str = "prefer:0 anon=9 dirty=9 N0=9 kernelpagesize_kB=4\n\
-                         prefer:1 anon=9 dirty=9 N1=9 kernelpagesize_kB=4\n\
-                         prefer:2 anon=9 dirty=9 N2=9 kernelpagesize_kB=4\nprefer:2\n";
-
     /// Output of a guest of this machine.
     fn guest_output() -> String {
         let cpu_list: Vec<String> =
@@ -417,20 +357,10 @@ mod tests {
         });
         let two = r#"{"cases":[{"workload":{"domains":[{"cpus":[0,1]},{"cpus":[8,9]}]}}]}"#;
         let allowed = "0\n0-15\n1\n8\n9\n";
-        let copies = ["numa:0", "numa:1"].into_iter().flat_map(|to| {
-            ["numa:0", "numa:1", "numa:2"].into_iter().flat_map(move |from| {
-                ["bandwidth", "latency"].map(|metric| {
-                    format!(
-                        r#"{{"metric":"{metric}","parameters":{{"placement":"{to}","source":"{from}"}}}}"#
-                    )
-                })
-            })
-        });
-        let copies = copies.collect::<Vec<_>>().join(",");
         format!(
             "\n== facts\n{facts}\n== plan\n{{\"cases\":[{}]}}\n== plan of two\n{two}\n\
              == stream\n{{\"warnings\":[{{\"id\":\"emulated-cpu\"}}],\"results\":[{}]}}\n\
-             == allowed\n{allowed}== copies\n{{\"results\":[{copies}]}}\n== pages\n{PAGES}== linpack\n{{\"results\":[{{\"metric\":\"fp64\"}},{{\"metric\":\"rmax\",\"parameters\":{{\"threads\":16}}}}]}}\ntook 10.0 50.0\n{HOTPLUG}",
+             == allowed\n{allowed}== linpack\n{{\"results\":[{{\"metric\":\"fp64\"}},{{\"metric\":\"rmax\",\"parameters\":{{\"threads\":16}}}}]}}\ntook 10.0 50.0\n{HOTPLUG}",
             cases.join(","),
             results.collect::<Vec<_>>().join(",")
         )
@@ -463,12 +393,6 @@ mod tests {
                 "0-15\n",
                 "CPUs that threads of STREAM are bound to, by the kernel",
             ),
-            (
-                "\"latency\",\"parameters\":{\"placement\":\"numa:1\",\"source\":\"numa:2\"",
-                "\"latency\",\"parameters\":{\"placement\":\"numa:1\",\"source\":\"numa:1\"",
-                "pairs of NUMA nodes with bandwidth and latency",
-            ),
-            ("N2=9", "N1=4 N2=5", "nodes of pages by their requested node, by the kernel"),
             ("\"threads\":16", "\"threads\":8", "threads of LINPACK"),
             ("took 10.0 50.0", "took 10.0 70.0", "LINPACK on them"),
             ("cpus-taken", "other-load", "CPU 1 goes offline: exit code, doubts"),
