@@ -927,6 +927,37 @@ fn totals_add_simultaneous_stretches() {
 }
 
 #[test]
+fn total_latency_is_that_of_all_hosts_together() {
+    // More I/O of the near host: half of all take 1 ms. Were the samples of the far host to follow those
+    // of the near one, the latter would be a warm-up.
+    for (has_samples, has_distributions) in [(true, true), (false, true), (true, false)] {
+        let mut script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
+        for (host, latency_ns, count) in [("near", 1_000_000, 60), ("far", 3_000_000, 40)] {
+            script = script.open("latency", &[(Name::Host, host.into())]);
+            for number in 0..if has_samples { 20 } else { 0 } {
+                script = script.sample(latency_ns as f64 * 1e-9, 1.0, 0);
+                let Some(RunEvent::Sample(sample)) = script.events.last_mut() else { panic!() };
+                sample.at_ns = number * 1_000_000_000;
+            }
+            if has_distributions {
+                let values = vec![latency_ns; count];
+                script = script.distributions(&[values.as_slice(); 20]);
+            }
+        }
+        let hosts = vec![host_joined("near", None), host_joined("far", None)];
+        let summary = summarize(&run_on(hosts, vec![script.finished(StopReason::Budget)]));
+        let total = summary.results.iter().find(|it| it.host == "all").unwrap();
+        assert!(!total.parameters.contains_key(&Name::Discarded), "{:?}", total.parameters);
+        if has_distributions {
+            assert!((total.median - 1e-3).abs() < 1e-6, "{}", total.median);
+            assert_eq!((total.n, total.parameters[&Name::Io].clone()), (20, 2000_u64.into()));
+        } else {
+            assert_eq!(total.n, 40);
+        }
+    }
+}
+
+#[test]
 fn transfers_at_other_times_have_no_total() {
     let mut script = case("a", "assay", transfer());
     for (host, rate, end_times_s) in

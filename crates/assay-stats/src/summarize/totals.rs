@@ -8,9 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
 use assay_model::benchmark::{Better, Metric, ReportSection};
-use assay_model::event::{HostJoined, Sample};
+use assay_model::distribution::LatencyDistribution;
+use assay_model::event::{HostJoined, Sample, StretchRecord};
 use assay_model::quantity::Unit;
 use assay_model::run::{ALL_HOSTS, CaseOutcome, CaseRecord, Run, SeriesRecord};
+
+use super::mix;
+use crate::tails::Tails;
+
+/// Distributions of one host.
+type HostStretches<'r> = Vec<&'r StretchRecord<LatencyDistribution>>;
 
 /// Returns the totals of a case as cases of fictitious hosts: one for all hosts that measured it,
 /// and one for each group of hosts with a user's label. A single host and unshared resources have
@@ -76,7 +83,7 @@ fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<Case
         let is_complete = group.len() == members.len();
         let metric = &definition.metrics[metric];
         is_complete
-            .then(|| total_series(name, members, metric, &group, has_own_times))
+            .then(|| total_series(record, (name, members), metric, &group, has_own_times))
             .flatten()
     };
     let series: Vec<SeriesRecord> = groups.into_iter().filter_map(total).collect();
@@ -135,8 +142,8 @@ fn series_key(dimensions: &Attributes) -> String {
 /// Returns the total series of several hosts; `None` for a metric that is neither additive nor a
 /// latency.
 fn total_series(
-    name: &str,
-    members: &[&str],
+    record: &CaseRecord,
+    (name, members): (&str, &[&str]),
     metric: &Metric,
     group: &[&SeriesRecord],
     has_own_times: bool,
@@ -146,7 +153,7 @@ fn total_series(
         && matches!(metric.unit, Unit::IoPerSecond | Unit::BytePerSecond | Unit::BitPerSecond);
     let samples = match (is_rate, is_latency) {
         (true, _) => sum_rates(group, has_own_times)?,
-        (_, true) => group.iter().flat_map(|it| it.samples.iter().copied()).collect(),
+        (_, true) => common_latencies(record, group),
         _ => return None,
     };
     // A total keeps only the dimensions that all hosts share: not, for example, the path of one.
@@ -188,4 +195,55 @@ fn sum_rates(group: &[&SeriesRecord], has_own_times: bool) -> Option<Vec<Sample>
     };
     let sums: Vec<Sample> = (0..stretches).filter(is_simultaneous).map(sum).collect();
     (!sums.is_empty()).then_some(sums)
+}
+
+/// Returns the medians of all hosts' single values, one for each simultaneous part of their stretches.
+/// Without single values, returns the samples of all hosts in order of time.
+///
+/// The samples of one host after those of another would look like a warm-up if one is slower.
+fn common_latencies(record: &CaseRecord, group: &[&SeriesRecord]) -> Vec<Sample> {
+    let stretches: Vec<HostStretches<'_>> =
+        group.iter().map(|series| mix::counted_distributions(record, series)).collect();
+    let preparations: BTreeSet<u32> =
+        stretches.iter().flatten().map(|it| it.preparation).collect();
+    let medians = preparations.into_iter().map(|it| common_medians(group, &stretches, it));
+    if let Some(medians) = medians.collect::<Option<Vec<_>>>().filter(|it| !it.is_empty()) {
+        return medians.concat();
+    }
+    let mut samples: Vec<Sample> =
+        group.iter().flat_map(|it| it.samples.iter().copied()).collect();
+    samples.sort_by_key(|it| (it.preparation, it.at_ns));
+    samples
+}
+
+/// Returns the common medians of a preparation, as many as each host has samples or, without samples,
+/// distributions; `None` if the single values of a host are unknown.
+fn common_medians(
+    group: &[&SeriesRecord],
+    stretches: &[HostStretches<'_>],
+    preparation: u32,
+) -> Option<Vec<Sample>> {
+    let mut parts = usize::MAX;
+    let mut stretches_by_host = Vec::new();
+    for (series, stretches) in group.iter().zip(stretches) {
+        let mut stretches = stretches.clone();
+        stretches.retain(|it| it.preparation == preparation);
+        stretches.sort_by_key(|it| it.from_ns);
+        parts = parts.min(stretches.len());
+        if !series.samples.is_empty() {
+            let samples = series.samples.iter().filter(|it| it.preparation == preparation);
+            parts = parts.min(samples.count());
+        }
+        stretches_by_host.push(stretches);
+    }
+    let median = |number: usize| {
+        let bound = |whole: usize| number * whole / parts..(number + 1) * whole / parts;
+        let of_part =
+            stretches_by_host.iter().flat_map(|it| it[bound(it.len())].iter().copied());
+        let last = of_part.clone().max_by_key(|it| it.to_ns)?;
+        let (series, at_ns) = (last.series, last.to_ns);
+        let value = Tails::from_stretches(of_part)?.median;
+        Some(Sample { series, value, weight: 1.0, preparation, at_ns })
+    };
+    (parts > 0).then(|| (0..parts).map(median).collect())?
 }
