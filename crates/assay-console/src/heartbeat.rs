@@ -26,7 +26,7 @@ struct HeartbeatState {
 
 impl Debug for Heartbeat {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pulse").finish_non_exhaustive()
+        f.debug_struct("Heartbeat").finish_non_exhaustive()
     }
 }
 

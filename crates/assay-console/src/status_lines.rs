@@ -43,7 +43,7 @@ struct Drawing {
 
 impl Debug for StatusLines {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Foot").finish_non_exhaustive()
+        f.debug_struct("StatusLines").finish_non_exhaustive()
     }
 }
 

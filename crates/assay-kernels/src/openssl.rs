@@ -169,7 +169,7 @@ unsafe impl Sync for RsaKey {}
 
 impl fmt::Debug for RsaKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Key").field("half", &self.half).finish_non_exhaustive()
+        f.debug_struct("RsaKey").field("half", &self.half).finish_non_exhaustive()
     }
 }
 

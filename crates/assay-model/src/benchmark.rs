@@ -120,7 +120,7 @@ pub enum ReportSection {
     Network,
     /// Messages over sizes, side by side for every MPI.
     Mpi,
-    /// Messages over sizes, the MPI libraries in adjacent columns.
+    /// I/O on files and devices.
     Storage,
     /// Operations on file trees.
     Files,

@@ -49,7 +49,7 @@ pub struct FioSection {
 
 impl std::fmt::Debug for FioParseContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surroundings").field("cpus", &self.cpus).finish_non_exhaustive()
+        f.debug_struct("FioParseContext").field("cpus", &self.cpus).finish_non_exhaustive()
     }
 }
 

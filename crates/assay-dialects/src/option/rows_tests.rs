@@ -57,7 +57,7 @@ fn tabulate<A: 'static>(title: &str, rows: &[&OptionSpec<A>]) -> String {
 fn check_page(tool: &str, guide: &str, tables: &[String], expected: &ExpectFile) {
     let note = format!(
         "Every option of {tool}, and whether [`assay {guide}`]({guide}.md) supports it, accepts it without effect, or \
-         rejects it,\nwith the reason and what to use instead. Written by the test `option` from the rows of the options."
+         rejects it,\nwith the reason and what to use instead. Written by the tests of `assay-dialects` from the rows of the options."
     );
     expected.assert_eq(&format!("# Options of {tool}\n\n{note}\n\n{}", tables.join("\n")));
 }

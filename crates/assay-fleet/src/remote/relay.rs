@@ -1,7 +1,7 @@
 //! Relay: an agent that connects a coordinator to hosts that are too many or out of its reach. It
 //! wraps the usual messages with the number of the host.
 //!
-//! It forwards messages unread and measures nothing.
+//! It forwards messages without acting on them and measures nothing.
 
 use std::io;
 use std::sync::Arc;

@@ -140,7 +140,7 @@ pub struct LoginGate {
 
 impl fmt::Debug for LoginGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gate").field("users", &self.users).finish_non_exhaustive()
+        f.debug_struct("LoginGate").field("users", &self.users).finish_non_exhaustive()
     }
 }
 

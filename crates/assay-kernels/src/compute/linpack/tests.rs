@@ -195,7 +195,7 @@ fn blas_library_gives_the_same_solution() {
     let blas = match Blas::open("openblas") {
         Ok(blas) => blas,
         Err(error) => {
-            eprintln!("SKIPPED a_library_gives_the_same_answer: {error}");
+            eprintln!("SKIPPED blas_library_gives_the_same_solution: {error}");
             return;
         }
     };

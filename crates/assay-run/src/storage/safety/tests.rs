@@ -128,7 +128,7 @@ fn refuses_disk_of_system() {
     let root = mounts.iter().find(|it| it.point == Path::new("/")).map(|it| it.source.clone());
     let Some(device) = root.filter(|it| Path::new(it).exists() && it.starts_with("/dev/"))
     else {
-        eprintln!("SKIPPED the_disk_of_the_system_is_never_written: / is on no device here");
+        eprintln!("SKIPPED refuses_disk_of_system: / is on no device here");
         return;
     };
     let device = PathBuf::from(device);
