@@ -149,8 +149,11 @@ impl<'r> Aarch64Build<'r> {
     }
 
     fn cargo(&self, compiler: Option<&Path>) -> Command {
-        let mut command = command::cargo(self.root);
+        // CI compiles beside the tests, which mostly wait.
+        let mut command = command::at_root(self.root, "nice");
         command
+            .args(["-n", "19"])
+            .arg(command::cargo(self.root).get_program())
             .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
             .env("CARGO_TARGET_DIR", self.target())
             // Debugging information is not needed, and costs a third of the time.

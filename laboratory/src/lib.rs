@@ -304,9 +304,26 @@ struct LabSetup<'s> {
     failed: Vec<&'static str>,
 }
 
-/// Installs packages, compiles and creates the image in parallel; the inner error is the reason why
-/// no guest can run here.
+/// Prepares all scenarios but for the program itself, so that running them takes less time. What fails
+/// is tried again, and reported, when they run.
+pub fn prepare(root: &Path) {
+    if let Err(error) = prepare_scenarios(root, SCENARIOS.iter()) {
+        println!("lab: {error:#}");
+    }
+}
+
+/// Compiles the program, and prepares the scenarios.
 fn prepare_lab<'s>(
+    root: &Path,
+    requested: impl Iterator<Item = &'s Scenario>,
+) -> Result<Result<LabSetup<'s>, String>> {
+    command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
+    prepare_scenarios(root, requested)
+}
+
+/// Installs packages, compiles for other machines and creates the image in parallel; the inner error
+/// is the reason why no guest can run here.
+fn prepare_scenarios<'s>(
     root: &Path,
     requested: impl Iterator<Item = &'s Scenario>,
 ) -> Result<Result<LabSetup<'s>, String>> {
@@ -317,7 +334,6 @@ fn prepare_lab<'s>(
     let (mut runnable, mut skipped, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let image = thread::scope(|scope| -> Result<image::Image> {
         let image = scope.spawn(|| image::ensure_image(root));
-        command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
         for scenario in requested {
             if let Some(reason) = scenario.skip_reason() {
                 skipped.push((scenario.name, reason));

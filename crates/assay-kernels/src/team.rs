@@ -132,7 +132,9 @@ unsafe impl Sync for TeamState {}
 
 impl std::fmt::Debug for TeamState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TeamState").field("generation", &self.generation).finish_non_exhaustive()
+        f.debug_struct("TeamState")
+            .field("generation", &self.generation)
+            .finish_non_exhaustive()
     }
 }
 

@@ -43,7 +43,9 @@ pub struct FioCompileEnv<'a> {
 
 impl std::fmt::Debug for FioCompileEnv<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FioCompileEnv").field("fresh_seed", &self.fresh_seed).finish_non_exhaustive()
+        f.debug_struct("FioCompileEnv")
+            .field("fresh_seed", &self.fresh_seed)
+            .finish_non_exhaustive()
     }
 }
 
