@@ -347,6 +347,7 @@ fn unmatched_line(comparison: &Comparison, it: &UnmatchedResult) -> String {
         words if words.is_empty() => it.case.clone(),
         words => words,
     };
-    let what = with_detail(&identity::result_name((&it.benchmark, &it.metric), &it.identity), &case);
+    let what =
+        with_detail(&identity::result_name((&it.benchmark, &it.metric), &it.identity), &case);
     message!("compare-alone", what = what, side = &side.name)
 }

@@ -7,9 +7,7 @@ use assay_model::benchmark::{Benchmark, Better, Metric, ReportSection};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
-use super::run::estimate_parts::{
-    domain_label, is_program_figure, number, section_of,
-};
+use super::run::estimate_parts::{domain_label, is_program_figure, number, section_of};
 
 /// Attributes by which one result represents the machine better than another.
 const SIZE_ATTRIBUTES: [Attribute; 4] =

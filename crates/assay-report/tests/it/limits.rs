@@ -157,7 +157,12 @@ fn titles_of_histories_are_translated() {
         (Locale::De, "memory.latency/latency", &[bytes], "Latenz (memory.latency), 1 B"),
         (Locale::En, "network.tcp/round_trip", &waited, "TCP round trip, 1 B"),
         (Locale::De, "network.tcp/round_trip", &waited, "Umlaufzeit (TCP), 1 B"),
-        (Locale::Ja, "network.tcp/goodput", &sent, "TCP グッドプット、送信、2 ストリーム、ループバック"),
+        (
+            Locale::Ja,
+            "network.tcp/goodput",
+            &sent,
+            "TCP グッドプット、送信、2 ストリーム、ループバック",
+        ),
         (Locale::De, "storage/rate", &read, "Rate (storage), Lesen, wahlfrei, max."),
     ] {
         let (benchmark, metric) = name.split_once('/').unwrap();

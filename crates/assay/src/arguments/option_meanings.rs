@@ -69,6 +69,14 @@ pub(crate) const OPTION_WORDS: &[(&str, &[&str], &str)] = &[
     ("rm", &["label"], "name the label itself: `assay rm LABEL` removes its runs"),
     ("run", &["list"], "`assay help suites` lists the suites"),
     ("report", &["title"], "name the subject of a page: `--format learn --subject TEXT`"),
-    ("report", &["pdf"], "write a page and print it in a browser: `assay report RUN -o page.html`"),
-    ("show", &["pdf"], "write a page and print it in a browser: `assay report RUN -o page.html`"),
+    (
+        "report",
+        &["pdf"],
+        "write a page and print it in a browser: `assay report RUN -o page.html`",
+    ),
+    (
+        "show",
+        &["pdf"],
+        "write a page and print it in a browser: `assay report RUN -o page.html`",
+    ),
 ];

@@ -103,7 +103,9 @@ fn measure(
     let store = store_access::open(&typed.measuring.store).ok();
     let suites = suites::split_names(&typed.suites, &request.suites)?;
     let (suite, budget_s) = match &request.turn {
-        Some(turn) => (turn_suite((&typed, &suites), request, &turn.levels)?, Some(turn.budget_s)),
+        Some(turn) => {
+            (turn_suite((&typed, &suites), request, &turn.levels)?, Some(turn.budget_s))
+        }
         None => (suites::read_joined(&suites, &request.suites)?, None),
     };
     let suite = run::with_targets(&typed, suite)?;

@@ -45,9 +45,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     if typed.fleet.hosts.has_hosts() {
         return run_hosts::run(typed, terminal);
     }
-    if let Some(opened) =
-        suites::open_factorial(&suites, &typed.factors, &BTreeMap::new())?
-    {
+    if let Some(opened) = suites::open_factorial(&suites, &typed.factors, &BTreeMap::new())? {
         return run_with_factors(opened, typed, terminal);
     }
     reject_turn_options(typed)?;
@@ -153,7 +151,11 @@ pub(super) fn run_request<'a>(
     suite: &'a Suite,
 ) -> Result<RunRequest<'a>, CommandFailure> {
     Ok(RunRequest {
-        failure_kind: if suites::are_built_in(&typed.suites) { FailureKind::Usage } else { FailureKind::Suite },
+        failure_kind: if suites::are_built_in(&typed.suites) {
+            FailureKind::Usage
+        } else {
+            FailureKind::Suite
+        },
         to: typed.to.as_deref(),
         mpi: mpi_choices(suite, &typed.mpi)?,
         storage: storage::run_options(&typed.storage.permissions, &typed.measuring.store),

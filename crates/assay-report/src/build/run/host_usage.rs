@@ -33,7 +33,10 @@ pub(super) fn add(document: &mut Document, summary: &RunSummary) {
             let done_after = number(estimate, Attribute::HostDoneAfter);
             let done_after = done_after.map(|it| quantity(it, Unit::Second, 3));
             let mut row = vec![
-                left(word("column-case"), if nth == 0 { case_name(estimate) } else { String::new() }),
+                left(
+                    word("column-case"),
+                    if nth == 0 { case_name(estimate) } else { String::new() },
+                ),
                 left(word("column-host"), &*estimate.host),
                 right(word("column-done-after"), done_after.unwrap_or_default()),
             ];

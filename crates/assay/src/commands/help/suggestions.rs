@@ -58,11 +58,7 @@ const COMMAND_WORDS: &[(&[&str], &str)] = &[
 
 /// Words that are no operation of a command, with the advice that names the right one.
 const OPERATION_WORDS: &[(&str, &[&str], &str)] = &[
-    (
-        "net",
-        &["ping", "rtt", "round-trip"],
-        "`assay net latency HOST` measures round trips",
-    ),
+    ("net", &["ping", "rtt", "round-trip"], "`assay net latency HOST` measures round trips"),
     (
         "net",
         &["bandwidth", "bw", "goodput", "speed", "tcp", "udp", "iperf", "iperf3"],
