@@ -34,10 +34,11 @@ pub fn headlines(summary: &RunSummary) -> Vec<(String, Quantity)> {
 /// Maximum number of figures of programs.
 const MAX_FIGURES: usize = 3;
 
-/// Returns the first value of each figure that a user had read from the output of a program.
+/// Returns the first value of each figure that a user had read from the output of a program, here or of a file.
 fn own_figures(summary: &RunSummary) -> Vec<(String, Quantity)> {
     let mut found: Vec<(String, Quantity)> = Vec::new();
-    for it in summary.results.iter().filter(|it| is_program_figure(it)) {
+    let is_foreign = |it: &MetricEstimate| it.benchmark == Benchmark::Foreign.id();
+    for it in summary.results.iter().filter(|it| is_program_figure(it) || is_foreign(it)) {
         let Some(name) = it.parameters.get(&Attribute::Test).map(ToString::to_string) else {
             continue;
         };
