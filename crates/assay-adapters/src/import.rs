@@ -136,6 +136,9 @@ pub enum ImportError {
         /// First line that is not blank.
         first: String,
     },
+    /// The text is a document that assay wrote.
+    #[error("it is a document of assay, not the output of a tool")]
+    OwnDocument,
     /// The output of a program is not of the format in which the user has it read.
     #[error("not the output of {about}")]
     OtherFormat {
@@ -173,7 +176,7 @@ impl ImportError {
     pub const fn line(&self) -> Option<usize> {
         match self {
             Self::NulByte { line } | Self::ProgramFailed { line, .. } => Some(*line),
-            Self::UnknownFormat { .. } => Some(1),
+            Self::UnknownFormat { .. } | Self::OwnDocument => Some(1),
             Self::OtherFormat { .. } => None,
             Self::Malformed { line, .. } => *line,
         }
@@ -189,6 +192,9 @@ impl ImportError {
             Self::UnknownFormat { .. } => {
                 "give the output as the tool wrote it, whole and with its heading; `assay help \
                  formats` lists the supported formats"
+            }
+            Self::OwnDocument => {
+                "its runs are in the store that it came from: read them with `--store DIR`"
             }
             Self::OtherFormat { .. } => {
                 "look at the stored raw output; `assay help formats` describes each format"
@@ -275,12 +281,18 @@ fn read_as(
     Ok(ReadFile { format, prefixes: prepared.prefixes.clone(), contents })
 }
 
+/// Beginning of every JSON document of assay.
+const OWN_DOCUMENT: &str = "{\n  \"schema\": ";
+
 /// Returns the refusal of a text without a known format.
 fn refuse_unknown(prepared: &PreparedText) -> ImportError {
     let text = prepared.text.as_str();
     if let Some((line, program, message)) = find_program_message(text) {
         let (line, message) = (prepared.file_line(line), shorten(message));
         return ImportError::ProgramFailed { program, line, message };
+    }
+    if text.starts_with(OWN_DOCUMENT) {
+        return ImportError::OwnDocument;
     }
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     ImportError::UnknownFormat { first: shorten(first.unwrap_or_default()) }

@@ -9,6 +9,7 @@ use crate::figure::{
     PageNumberFormat, PrintedFigure, PrintedUnit, base_language, heading_unit,
 };
 use crate::page::{LineIndex, LintPage, PageTable, PageText};
+use crate::steps;
 
 use checks::{Check, MeasuredCheck};
 
@@ -228,6 +229,7 @@ impl<'p> PageLanguage<'p> {
         let by_language = self.declared.map(PageNumberFormat::for_language).unwrap_or_default();
         let guess = || match self.guess {
             Some("en") => Some('.'),
+            None if is_short_english(page) => Some('.'),
             Some(_) | None => usual_mark(page),
         };
         let decimal = by_language.decimal.or_else(guess);
@@ -275,6 +277,19 @@ fn guess_language(page: &LintPage) -> Option<&'static str> {
     let counts = FUNCTION_WORDS.iter().map(|(language, words)| (*language, count(words)));
     let (language, most): (&str, usize) = counts.max_by_key(|(_, count)| *count)?;
     (most >= ENOUGH).then_some(language)
+}
+
+/// Returns whether the few sentences of a page have words of English and of no other language.
+fn is_short_english(page: &LintPage) -> bool {
+    /// Maximum number of paragraphs of a short page.
+    const MOST: usize = 40;
+    let text: Vec<&str> = page.prose.iter().take(MOST + 1).map(|it| it.text.as_str()).collect();
+    text.len() <= MOST && {
+        let text = text.join("\n");
+        steps::count(text.len());
+        let has = |(_, words): &(&str, [&str; 4])| words.iter().any(|word| text.contains(word));
+        is_english(&text) && !FUNCTION_WORDS[1..].iter().any(has)
+    }
 }
 
 impl Linter<'_> {

@@ -296,6 +296,9 @@ pub fn full_system_name(name: &str) -> Option<String> {
     names.next().filter(|_| names.next().is_none())
 }
 
+/// Minimum number of bytes of a part of a name that is answered with a name.
+const MIN_PART_BYTES: usize = 4;
+
 /// Returns the published figures of one system, by its full name or an unambiguous model.
 ///
 /// # Errors
@@ -315,7 +318,11 @@ pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, UnknownSystem> {
         };
         // Users may type the product after the vendor: `azure/HB120rs_v3`.
         let by_product = wanted.rsplit('/').next().and_then(find_system);
-        let near = by_product.or_else(|| nearest().map(str::to_owned));
+        let containing = || {
+            let is_long = wanted.len() >= MIN_PART_BYTES;
+            names().find(|it| is_long && it.contains(&wanted))
+        };
+        let near = by_product.or_else(|| nearest().or_else(containing).map(str::to_owned));
         let name = name.to_owned();
         return Err(UnknownSystem { name, near });
     }

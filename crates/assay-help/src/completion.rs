@@ -82,9 +82,11 @@ struct NameCompleter {
 impl ValueCompleter for NameCompleter {
     fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
         let typed = current.to_string_lossy();
-        let names = complete_name(&(self.list)(), &typed);
+        // Of a list, the last name is completed.
+        let (before, last) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
+        let names = complete_name(&(self.list)(), last).into_iter();
         let mut found: Vec<CompletionCandidate> =
-            names.into_iter().map(CompletionCandidate::new).collect();
+            names.map(|name| CompletionCandidate::new(format!("{before}{name}"))).collect();
         if self.with_files {
             found.extend(PathCompleter::any().complete(current));
         }

@@ -177,6 +177,11 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, CommandFailure> {
         input.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
         return if bytes.len() as u64 > MAX_PAGE_BYTES { Err(no_page()) } else { Ok(bytes) };
     }
+    if let Some(address) = path.to_str().filter(|it| it.contains("://") && !path.exists()) {
+        return Err(CommandFailure::usage(format!("cannot read {address}"))
+            .with_reason("pages are read from files, never from a network")
+            .advise(format!("`curl -fsL {address} | assay lint -`")));
+    }
     let status = path.metadata().map_err(read_error)?;
     if !status.is_file() || status.len() > MAX_PAGE_BYTES {
         return Err(no_page());

@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = Běhy
+list-results-title = Výsledky
 list-empty = Zatím nejsou žádné běhy.
 list-no-match = Filtru neodpovídá žádný běh; uloženo běhů: { $n }.
 list-unreadable = Nečitelné

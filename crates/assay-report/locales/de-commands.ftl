@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = Läufe
+list-results-title = Ergebnisse
 list-empty = Es gibt noch keine Läufe.
 list-no-match = Kein Lauf passt zum Filter; gespeicherte Läufe: { $n }.
 list-unreadable = Nicht lesbar

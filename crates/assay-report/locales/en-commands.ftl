@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = Runs
+list-results-title = Results
 list-empty = There are no runs yet.
 list-no-match = No run matches the filter; stored runs: { $n }.
 list-unreadable = Unreadable

@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = Ejecuciones
+list-results-title = Resultados
 list-empty = Todavía no hay ejecuciones.
 list-no-match = Ninguna ejecución coincide con el filtro; ejecuciones guardadas: { $n }.
 list-unreadable = Ilegibles

@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = Exécutions
+list-results-title = Résultats
 list-empty = Il n’y a encore aucune exécution.
 list-no-match = Aucune exécution ne correspond au filtre ; exécutions enregistrées : { $n }.
 list-unreadable = Illisibles

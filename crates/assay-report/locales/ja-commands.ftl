@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = 実行一覧
+list-results-title = 結果一覧
 list-empty = まだ実行はありません。
 list-no-match = 条件に合う実行はありません。保存されている実行：{ $n } 件。
 list-unreadable = 読み取り不可

@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = 실행 목록
+list-results-title = 결과 목록
 list-empty = 아직 실행이 없습니다.
 list-no-match = 조건에 맞는 실행이 없습니다. 저장된 실행: { $n }개.
 list-unreadable = 읽을 수 없음

@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = Список прогонов
+list-results-title = Результаты
 list-empty = Прогонов пока нет.
 list-no-match = Подходящих прогонов нет; сохранено прогонов: { $n }.
 list-unreadable = Не читаются

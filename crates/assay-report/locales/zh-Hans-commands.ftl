@@ -2,6 +2,7 @@
 
 ## The list of runs
 list-title = 运行列表
+list-results-title = 结果列表
 list-empty = 还没有运行。
 list-no-match = 没有符合条件的运行；已保存的运行：{ $n } 次。
 list-unreadable = 无法读取

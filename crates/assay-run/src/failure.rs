@@ -78,7 +78,10 @@ impl CommandFailure {
 
     /// Adds an action for the user.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
-        self.advice.push(advice.into());
+        let advice = advice.into();
+        if !self.advice.contains(&advice) {
+            self.advice.push(advice);
+        }
         self
     }
 

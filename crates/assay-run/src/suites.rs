@@ -42,6 +42,38 @@ pub fn is_built_in(name: &str) -> bool {
     BUILT_IN.iter().chain(&PAGE_SUITES).any(|(built_in, _)| *built_in == name)
 }
 
+/// Whether every word names built-in suites, several separated by commas.
+pub fn are_built_in(words: &[OsString]) -> bool {
+    words.iter().all(|word| word.to_string_lossy().split(',').all(is_built_in))
+}
+
+/// Splits words such as `memory,compute` into the names of suites. A word that names a file, on this
+/// machine or in `texts`, is one name.
+///
+/// # Errors
+/// A word with an empty name.
+pub fn split_names(
+    words: &[OsString],
+    texts: &BTreeMap<String, String>,
+) -> Result<Vec<OsString>, CommandFailure> {
+    let is_one = |word: &str| {
+        !word.contains(',') || texts.contains_key(word) || Path::new(word).exists()
+    };
+    let mut names = Vec::new();
+    for word in words {
+        match word.to_str().filter(|it| !is_one(it)) {
+            None => names.push(word.clone()),
+            Some(list) if list.split(',').any(str::is_empty) => {
+                let what = format!("the name of a suite is missing in `{list}`");
+                return Err(CommandFailure::usage(what)
+                    .advise("separate names by one comma: `assay run memory,compute`"));
+            }
+            Some(list) => names.extend(list.split(',').map(OsString::from)),
+        }
+    }
+    Ok(names)
+}
+
 /// Opens suites and joins them to one.
 ///
 /// # Errors

@@ -75,7 +75,7 @@ use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 pub(crate) use tool_shape::ToolShape;
 use turns::{TurnsArguments, parse_factor};
-use values::{Bandwidth, parse_margin, parse_note, parse_parameter, parse_share};
+use values::{Bandwidth, parse_count, parse_margin, parse_note, parse_parameter, parse_share};
 
 /// Measure the performance of a machine, its network and its storage, with the uncertainty of every
 /// value.
@@ -223,7 +223,7 @@ impl AssayCommand {
 pub(crate) struct RunArguments {
     /// Suites by name (`assay help suites` lists them) or files; several, also separated by commas,
     /// are measured in one run
-    #[arg(value_name = "SUITE", default_value = "quick", value_delimiter = ',')]
+    #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suites: Vec<OsString>,
     /// Far end of network benchmarks [default: this machine, over loopback; the suite all omits
     /// them]
@@ -338,7 +338,7 @@ pub(crate) struct StreamArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LinpackArguments {
     /// Number of equations [default: as many as the time budget allows]
-    #[arg(long, value_name = "N", conflicts_with = "memory")]
+    #[arg(long, value_name = "N", conflicts_with = "memory", value_parser = parse_count)]
     pub(crate) n: Option<u64>,
     /// Share of memory for the matrix, like 80%
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]

@@ -93,6 +93,12 @@ fn rejects_unknown_and_broken_files_with_line() {
     "#]],
     );
     check(
+        "{\n  \"schema\": 2,\n  \"results\": []\n}\n",
+        &expect![[r#"
+        line Some(1): it is a document of assay, not the output of a tool
+    "#]],
+    );
+    check(
         "{\"fio version\": \"fio-3.36\", \"jobs\": [",
         &expect![[r#"
             line Some(1): recognised as fio 2 and 3 --output-format=json or json+, also of --client, but the output is truncated: the end of fio's JSON is missing

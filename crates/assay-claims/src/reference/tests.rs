@@ -89,6 +89,8 @@ fn finds_system_and_suggests_nearest() {
     assert_eq!(full_system_name("hbv4").as_deref(), Some("azure/hbv4"));
     assert_eq!((full_system_name("azure"), full_system_name("triad")), (None, None));
     assert!(error_for("azure/HB120rs_v3").contains("mean azure/hbv3?"));
+    assert!(error_for("mi300x").contains("mean azure/nd96isr_mi300x_v5?"));
+    assert!(!error_for("v5").contains("mean"), "too short to name a system");
 }
 
 #[test]

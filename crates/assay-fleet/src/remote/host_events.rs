@@ -61,26 +61,10 @@ pub(super) enum HostRoute {
 
 impl HostRoute {
     pub(super) fn send(&self, request: &AgentRequest) {
-        // A closed pipe is reported as a lost host.
         match self {
-            Self::Direct(input) => {
-                drop(
-                    input
-                        .lock()
-                        .even_if_poisoned()
-                        .as_mut()
-                        .map(|it| frame::write(it, request)),
-                );
-            }
+            Self::Direct(input) => write_request(input, request),
             Self::Relayed(relay, number) => {
-                let request = AgentRequest::To(*number, Box::new(request.clone()));
-                drop(
-                    relay
-                        .lock()
-                        .even_if_poisoned()
-                        .as_mut()
-                        .map(|it| frame::write(it, &request)),
-                );
+                write_request(relay, &AgentRequest::To(*number, Box::new(request.clone())));
             }
         }
     }
@@ -88,17 +72,15 @@ impl HostRoute {
     pub(super) fn close(&self) {
         match self {
             Self::Direct(input) => drop(input.lock().even_if_poisoned().take()),
-            Self::Relayed(relay, number) => {
-                let request = AgentRequest::Leave(*number);
-                drop(
-                    relay
-                        .lock()
-                        .even_if_poisoned()
-                        .as_mut()
-                        .map(|it| frame::write(it, &request)),
-                );
-            }
+            Self::Relayed(relay, number) => write_request(relay, &AgentRequest::Leave(*number)),
         }
+    }
+}
+
+/// Writes a request to a pipe that is still open. A closed pipe is reported as a lost host.
+fn write_request(input: &SharedInput, request: &AgentRequest) {
+    if let Some(pipe) = input.lock().even_if_poisoned().as_mut() {
+        drop(frame::write(pipe, request));
     }
 }
 

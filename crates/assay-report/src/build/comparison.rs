@@ -9,7 +9,7 @@ use assay_model::comparison::{
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::run::estimate_parts::{figure_name, is_program_figure, name_metric, number, text};
+use super::run::estimate_parts::{figure_name, number, text};
 use super::run::{network_labels, words};
 use crate::document::{Block, Document, FactTable, ReportTable, TableCell, Tone, left, right};
 use crate::locale::{comma, join_details, join_sentences, with_detail, word};
@@ -209,17 +209,8 @@ pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
 pub(crate) fn case_label_of(estimate: &MetricEstimate) -> String {
     match network_labels::is_network(estimate) {
         true => network_labels::case_and_end(estimate),
-        false => identity_label(estimate),
+        false => identity::result_label(&estimate.benchmark, &estimate.parameters),
     }
-}
-
-/// Returns the attributes of a result's identity, without the name of a program's figure.
-fn identity_label(estimate: &MetricEstimate) -> String {
-    let mut parameters = estimate.parameters.clone();
-    if is_program_figure(estimate) {
-        parameters.remove(&Attribute::Test);
-    }
-    identity::label(&parameters)
 }
 
 fn case_label(pair: &MetricComparison) -> String {
@@ -240,7 +231,7 @@ pub(super) fn result_case(estimate: &MetricEstimate) -> String {
     if network_labels::is_network(estimate) {
         return network_labels::case_and_end(estimate);
     }
-    let identity = identity_label(estimate);
+    let identity = identity::result_label(&estimate.benchmark, &estimate.parameters);
     // Only runs with several hosts have it as a parameter.
     let host = text(estimate, Attribute::Host);
     join_details(&host.into_iter().chain([identity]).collect::<Vec<_>>())
@@ -338,7 +329,7 @@ fn nearest_unmatched(comparison: &Comparison) -> Option<String> {
     let [one, other] = [&a, &b].map(label);
     Some(message!(
         "compare-nearest",
-        what = format!("{} {}", it.benchmark, name_metric(&it.metric)),
+        what = identity::result_name((&it.benchmark, &it.metric), &it.identity),
         a = one,
         first = &comparison.a.name,
         b = other,
@@ -352,10 +343,11 @@ fn unmatched_line(comparison: &Comparison, it: &UnmatchedResult) -> String {
         ConditionLetter::A => &comparison.a,
         ConditionLetter::B => &comparison.b,
     };
-    let case = match identity::label(&it.identity) {
+    let case = match identity::result_label(&it.benchmark, &it.identity) {
         words if words.is_empty() => it.case.clone(),
         words => words,
     };
-    let what = with_detail(&format!("{} {}", it.benchmark, name_metric(&it.metric)), &case);
+    let what =
+        with_detail(&identity::result_name((&it.benchmark, &it.metric), &it.identity), &case);
     message!("compare-alone", what = what, side = &side.name)
 }

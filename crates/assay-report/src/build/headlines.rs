@@ -7,14 +7,14 @@ use assay_model::benchmark::{Benchmark, Better, Metric, ReportSection};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
-use super::run::estimate_parts::{domain_label, number, section_of};
+use super::run::estimate_parts::{domain_label, is_program_figure, number, section_of};
 
 /// Attributes by which one result represents the machine better than another.
 const SIZE_ATTRIBUTES: [Attribute; 4] =
     [Attribute::Threads, Attribute::Bytes, Attribute::N, Attribute::Streams];
 
-/// Returns at most one value for each metric with a headline in the table of benchmarks: that of
-/// the whole node, or of the largest working set.
+/// Returns the figures that programs printed, and at most one value for each metric with a headline in
+/// the table of benchmarks: that of the whole node, or of the largest working set.
 #[must_use]
 pub fn headlines(summary: &RunSummary) -> Vec<(String, Quantity)> {
     let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
@@ -28,7 +28,26 @@ pub fn headlines(summary: &RunSummary) -> Vec<(String, Quantity)> {
         let best = candidates.max_by(|a, b| compare_weight(a, b))?;
         Some((headline_label(name, best), Quantity::new(best.median, best.unit)))
     };
-    metrics.filter_map(headline).collect()
+    own_figures(summary).into_iter().chain(metrics.filter_map(headline)).collect()
+}
+
+/// Maximum number of figures of programs.
+const MAX_FIGURES: usize = 3;
+
+/// Returns the first value of each figure that a user had read from the output of a program, here or of a file.
+fn own_figures(summary: &RunSummary) -> Vec<(String, Quantity)> {
+    let mut found: Vec<(String, Quantity)> = Vec::new();
+    let is_foreign = |it: &MetricEstimate| it.benchmark == Benchmark::Foreign.id();
+    for it in summary.results.iter().filter(|it| is_program_figure(it) || is_foreign(it)) {
+        let Some(name) = it.parameters.get(&Attribute::Test).map(ToString::to_string) else {
+            continue;
+        };
+        let is_known = found.iter().any(|(known, _)| *known == name);
+        if it.median.is_finite() && !is_known && found.len() < MAX_FIGURES {
+            found.push((name, Quantity::new(it.median, it.unit)));
+        }
+    }
+    found
 }
 
 /// Returns the index of the result that represents the machine; `results` must not be empty.

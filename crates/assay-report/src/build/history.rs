@@ -7,7 +7,6 @@ use assay_model::history::{self, EnvironmentChange, History, LevelChange};
 use assay_model::quantity::Unit;
 
 use super::comparison::identity;
-use super::run::estimate_parts::name_metric;
 use super::run::words;
 use crate::document::{
     Axis, Block, Document, FactTable, Plot, PlotPoint, PlotSeries, ReferenceLine, ReportTable,
@@ -111,7 +110,7 @@ fn conditions_table(history: &History) -> ReportTable {
             left(word("column-condition"), name),
             right(word("history-runs"), other.points.len().to_string()),
             left(word("history-newest"), started),
-            right(&name_metric(&history.metric), value),
+            right(&metric_name(history), value),
             left(word("history-level"), finding),
         ]);
     }
@@ -120,11 +119,15 @@ fn conditions_table(history: &History) -> ReportTable {
 
 /// Returns the name of the result with the attributes that identify it.
 pub(crate) fn title(history: &History) -> String {
-    let suffix = match identity::label(&history.identity) {
-        words if words.is_empty() => String::new(),
-        words => format!(", {words}"),
-    };
-    format!("{} {}{suffix}", history.benchmark, history.metric)
+    let name = identity::result_name((&history.benchmark, &history.metric), &history.identity);
+    match identity::result_label(&history.benchmark, &history.identity) {
+        label if label.is_empty() => name,
+        label => [name, label].join(comma()),
+    }
+}
+
+fn metric_name(history: &History) -> String {
+    identity::figure_name((&history.benchmark, &history.metric), &history.identity)
 }
 
 fn facts(history: &History) -> FactTable {
@@ -207,14 +210,14 @@ fn plot(history: &History) -> Plot {
     };
     let axes = [
         Axis::new(word("column-run"), Unit::Count, Scale::LinearFitted),
-        Axis::new(name_metric(&history.metric), history.unit, Scale::LinearFitted),
+        Axis::new(metric_name(history), history.unit, Scale::LinearFitted),
     ];
     let series = vec![
         PlotSeries { name: word("history-runs").to_owned(), points: points.collect() },
         PlotSeries { name: word("history-level").to_owned(), points: level_points(history) },
     ];
     let marks = level_marks.chain(environment_marks).collect();
-    let title = message!("history-plot", metric = name_metric(&history.metric));
+    let title = message!("history-plot", metric = metric_name(history));
     let limit = common_limit(history).map(|value| {
         let label =
             message!("limit-line", limit = units::quantity(value, history.unit, LIMIT_DIGITS));
@@ -312,7 +315,7 @@ fn runs_table(history: &History) -> ReportTable {
             left(word("column-started"), format_minute(&point.started)),
             left(word("column-label"), point.label.as_deref().unwrap_or_default()),
             right("N", point.n.map(|n| n.to_string()).unwrap_or_default()),
-            right(&name_metric(&history.metric), point_value(history, point)),
+            right(&metric_name(history), point_value(history, point)),
             right(word("column-of-limit"), share.unwrap_or_default()),
             left("", notes.collect::<Vec<_>>().join(comma())),
         ]);

@@ -23,11 +23,11 @@ pub(crate) use commands::command_line;
 use self::paths::ShortPaths;
 use super::answer::add_trust_notice;
 use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
-use super::run::estimate_parts::{number, text};
+use super::run::estimate_parts::{benchmark_name, number, text};
 use super::run::{host_usage, published_sections, words};
 use super::{perftest, representative};
 use crate::document::{Block, Document, ReportTable, Tone, left, right};
-use crate::first_seen::distinct;
+use crate::first_seen::{distinct, group_by};
 use crate::locale::{comma, format_date, group_digits, semicolon, with_detail, word};
 use crate::{precision, units, words as catalogue};
 
@@ -83,8 +83,7 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
     let n = subject_count(subject, summaries);
     let mut notices = Document::new("");
     summaries.iter().for_each(|it| add_trust_notice(&mut notices, it));
-    notices.blocks.dedup();
-    document.blocks.append(&mut notices.blocks);
+    document.blocks.append(&mut distinct(notices.blocks));
     document
         .paragraph(Tone::Plain, message!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline_table(subject, &all, (summaries, &paths));
@@ -252,11 +251,11 @@ fn headline_table(
     (summaries, paths): (&[&RunSummary], &ShortPaths),
 ) -> ReportTable {
     let interval = words::interval(all.first().map(|it| it.ci_level));
-    let rows = [stream_row(all), linpack_row(all), rdma_row(all)].into_iter().flatten();
+    let rows = labelled_rows(summaries);
     let network = conditions::headline_rows(summaries);
     let unmeasured = unmeasured_rows(summaries, paths);
     let mut table = ReportTable::with_caption("");
-    for row in rows.chain(network).chain(storage_rows(all)).chain(unmeasured) {
+    for row in rows.into_iter().chain(network).chain(storage_rows(all)).chain(unmeasured) {
         table.push([
             left(word("learn-workload"), row.name),
             left(subject, row.values),
@@ -265,6 +264,29 @@ fn headline_table(
         ]);
     }
     table
+}
+
+/// Returns a row for each kind of workload, one for each label where several have a result.
+fn labelled_rows(summaries: &[&RunSummary]) -> Vec<HeadlineRow> {
+    let groups = group_by(summaries.iter().copied(), |it| it.run.label.clone());
+    let of_kind = |find_row: fn(&[&MetricEstimate]) -> Option<HeadlineRow>| {
+        let of_group = |group: &Vec<&RunSummary>| {
+            let results: Vec<&MetricEstimate> =
+                group.iter().flat_map(|it| &it.results).collect();
+            Some((group.first()?.run.label.clone(), find_row(&results)?))
+        };
+        let rows: Vec<(Option<String>, HeadlineRow)> =
+            groups.iter().filter_map(of_group).collect();
+        let is_one_of_several = rows.len() > 1;
+        let with_label = move |(label, row): (Option<String>, HeadlineRow)| match label {
+            Some(label) if is_one_of_several => {
+                HeadlineRow { name: with_detail(&row.name, &label), ..row }
+            }
+            _ => row,
+        };
+        rows.into_iter().map(with_label).collect::<Vec<_>>()
+    };
+    [stream_row, linpack_row, rdma_row].into_iter().flat_map(of_kind).collect()
 }
 
 /// Returns rows for requested benchmarks that the machine does not support, or that failed.
@@ -280,13 +302,6 @@ fn unmeasured_rows(summaries: &[&RunSummary], paths: &ShortPaths) -> Vec<Headlin
         })
     });
     distinct(rows)
-}
-
-/// Returns the name of a benchmark: that of its headline, or else its identifier.
-fn benchmark_name(id: &str) -> String {
-    let headline = Benchmark::from_id(id)
-        .and_then(|it| it.definition().metrics.iter().find_map(|metric| metric.headline));
-    headline.map_or_else(|| id.to_owned(), catalogue::headline)
 }
 
 fn is_rdma(estimate: &MetricEstimate) -> bool {

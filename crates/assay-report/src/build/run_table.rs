@@ -111,7 +111,7 @@ fn difference_tone(ratio: f64, better: Better) -> Tone {
 /// Builds the table of all results of some runs, in their order.
 #[must_use]
 pub fn result_list(summaries: &[RunSummary]) -> Document {
-    let mut document = Document::new(word("list-title"));
+    let mut document = Document::new(word("list-results-title"));
     let mut results = summaries.iter().flat_map(|it| &it.results).peekable();
     let Some(first) = results.peek() else {
         document.paragraph(Tone::Bad, word("run-table-empty"));

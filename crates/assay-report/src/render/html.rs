@@ -225,7 +225,7 @@ fn is_date_or_run(text: &str) -> bool {
 
 /// Returns text as HTML: words between two backticks as code, and dates and run identifiers
 /// without breaks.
-fn rich_text(text: &str) -> String {
+pub(crate) fn rich_text(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
     // A backtick without a partner is a letter.
     let (pairs, rest) = match pieces.len() % 2 {

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{SiteHistory, SiteRun, short_text};
 use crate::locale::{Language, format_fact, word};
 use crate::precision;
+use crate::render::html;
 
 /// Confidence level of the intervals of medians, in percent.
 const INTERVAL_PERCENT: f64 = 95.0;
@@ -32,6 +33,7 @@ struct OverviewPage<'a> {
     runs: usize,
     pieces: usize,
     filters: Vec<Filter>,
+    /// Folder, reason, and the advice as HTML.
     unreadable: Vec<(String, String, String)>,
     no_script: String,
 }
@@ -41,7 +43,7 @@ struct OverviewPage<'a> {
 struct ComparisonPage<'a> {
     frame: Frame<'a>,
     explanation: String,
-    /// Limits of the list of verdicts; empty if the site has none.
+    /// Limits of the list of verdicts as HTML; empty if the site has none.
     labels_limit: String,
 }
 
@@ -50,6 +52,7 @@ struct ComparisonPage<'a> {
 struct HistoriesPage<'a> {
     frame: Frame<'a>,
     hosts: BTreeMap<&'a str, Vec<&'a SiteHistory<'a>>>,
+    /// Limits of the histories as HTML.
     limit: String,
 }
 
@@ -85,7 +88,10 @@ pub fn overview_page(contents: &SiteContents<'_>) -> String {
         (
             short_text(id).into_owned(),
             short_text(reason).into_owned(),
-            message!("list-unreadable-advice", id = short_text(id).into_owned()),
+            html::rich_text(&message!(
+                "list-unreadable-advice",
+                id = short_text(id).into_owned()
+            )),
         )
     });
     let page = OverviewPage {
@@ -142,7 +148,7 @@ fn render_comparison(labels_limit: String) -> String {
     finish(&ComparisonPage {
         frame: Frame::new(word("site-comparison"), "compare.html"),
         explanation: message!("site-ratios", level = level),
-        labels_limit,
+        labels_limit: html::rich_text(&labels_limit),
     })
 }
 
@@ -159,7 +165,7 @@ pub fn histories_page(histories: &[SiteHistory<'_>], most_runs: usize) -> String
     finish(&HistoriesPage {
         frame: Frame::new(word("site-histories"), "history.html"),
         hosts,
-        limit: message!("site-history-limit", n = most_runs.to_string()),
+        limit: html::rich_text(&message!("site-history-limit", n = most_runs.to_string())),
     })
 }
 

@@ -167,6 +167,7 @@ fn pages_fit_their_screens() {
         ("node", html::document(&build::run(&node::memory(), None))),
         ("mpi", html::document(&build::run(&mpi::mpi(), None))),
         ("compared", html::document(&build::comparison(&conditions::accelerated_networking()))),
+        ("crowded", html::page(&limits::crowded_history, None)),
         ("history", html::page(&|| limits::history([None, Some(5e10), None], vec![]), None)),
     ];
     if let Some(found) = find_faults("pages_fit_their_screens", &pages) {

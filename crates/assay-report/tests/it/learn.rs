@@ -2,6 +2,7 @@
 //! the runs.
 
 use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::doubt::Doubt;
 use assay_model::event::RequestedCommand;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
@@ -121,6 +122,30 @@ fn columns_name_their_condition() {
         &heading(false),
         &["| on |", "| latency |", "| latency, off |", "CPU usage, local end, off"],
     );
+}
+
+/// Several labels have a row each, and a warning about all of them is printed once.
+#[test]
+fn workloads_have_a_row_for_each_label() {
+    let labelled = |label: Option<&str>, factor: f64| {
+        let mut node = crate::node::memory();
+        node.run.label = label.map(str::to_owned);
+        node.results.iter_mut().for_each(|it| it.median *= factor);
+        node.warnings.push(Doubt::AnotherAssay);
+        node
+    };
+    for (labels, expected) in [
+        ([Some("off"), Some("on")], &["| STREAM Triad, off |", "| STREAM Triad, on |"][..]),
+        ([Some("off"), None], &["| STREAM Triad, off |", "| STREAM Triad |"]),
+        ([Some("on"), Some("on")], &["| STREAM Triad |"]),
+        ([None, None], &["| STREAM Triad |"]),
+    ] {
+        let page = page(&[&labelled(labels[0], 1.0), &labelled(labels[1], 0.5)], &[]);
+        assert_contains(&page, expected);
+        assert_eq!(page.matches("| STREAM Triad").count(), expected.len(), "{page}");
+        let warning = "another assay";
+        assert_eq!(page.matches(warning).count(), 1, "{page}");
+    }
 }
 
 #[test]

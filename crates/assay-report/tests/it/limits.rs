@@ -5,7 +5,7 @@ use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::environment::EnvironmentAspect;
 use assay_model::history::{
-    DetectionMethod, EnvironmentChange, History, HistoryPoint, Sensitivity,
+    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, Sensitivity,
 };
 use assay_model::limit::LimitBasis;
 use assay_model::quantity::Unit;
@@ -71,6 +71,38 @@ fn history_of(limits: &[Option<f64>]) -> History {
     }
 }
 
+/// Returns a history of 40 runs with shifts of the level and changes of the environment close to each other.
+pub(crate) fn crowded_history() -> Document {
+    let mut history = history_of(&[Some(5e10); 40]);
+    for (at, point) in history.points.iter_mut().enumerate() {
+        point.run = format!("20261121-1044{at:02}-0000");
+        point.started = format!("2026-11-21T10:44:{at:02}Z");
+    }
+    let change = |point: usize| LevelChange {
+        point,
+        run: history.points[point].run.clone(),
+        before: 33e9,
+        after: 34e9,
+        ratio: Some(1.03),
+        ratio_ci: Some([1.02, 1.04]),
+        p: 0.001,
+        is_better: true,
+    };
+    let environment = |(point, aspect): (usize, EnvironmentAspect)| EnvironmentChange {
+        point,
+        run: history.points[point].run.clone(),
+        aspect,
+        of: String::new(),
+        before: "6.1.0".to_owned(),
+        after: "6.18.44".to_owned(),
+    };
+    let changes = [3, 4, 5, 20, 38, 39].map(change).into();
+    let kernel = EnvironmentAspect::Kernel;
+    let environment = [2, 3, 4, 4, 5, 21, 22, 39].map(|it| environment((it, kernel))).into();
+    (history.changes, history.environment) = (changes, environment);
+    build::history(&history)
+}
+
 /// A history without a change prints what it could have shown.
 #[test]
 fn history_prints_its_sensitivity() {
@@ -102,6 +134,46 @@ fn history_prints_its_sensitivity() {
                 .scope(|| text::document(&build::history(&history), &options));
             assert!(!localised.contains("history-"), "{localised}");
         }
+    }
+}
+
+/// Titles have the names of the language, not stored words.
+#[test]
+fn titles_of_histories_are_translated() {
+    let bytes = (Attribute::Bytes, 1_u64.into());
+    let sent = [
+        (Attribute::Streams, 2_u64.into()),
+        (Attribute::Direction, "send".into()),
+        (Attribute::Path, "loopback".into()),
+    ];
+    let waited = [bytes.clone(), (Attribute::Waiting, "sleep".into())];
+    let read = [
+        (Attribute::Operation, "read".into()),
+        (Attribute::Pattern, "random".into()),
+        (Attribute::Point, "max".into()),
+    ];
+    for (locale, name, identity, expected) in [
+        (Locale::En, "memory.stream/triad", &[][..], "Triad (memory.stream)"),
+        (Locale::De, "memory.latency/latency", &[bytes], "Latenz (memory.latency), 1 B"),
+        (Locale::En, "network.tcp/round_trip", &waited, "TCP round trip, 1 B"),
+        (Locale::De, "network.tcp/round_trip", &waited, "Umlaufzeit (TCP), 1 B"),
+        (
+            Locale::Ja,
+            "network.tcp/goodput",
+            &sent,
+            "TCP グッドプット、送信、2 ストリーム、ループバック",
+        ),
+        (Locale::De, "storage/rate", &read, "Rate (storage), Lesen, wahlfrei, max."),
+    ] {
+        let (benchmark, metric) = name.split_once('/').unwrap();
+        let history = History {
+            benchmark: benchmark.to_owned(),
+            metric: metric.to_owned(),
+            identity: identity.iter().cloned().collect(),
+            ..history_of(&[None])
+        };
+        let title = Language::for_locale(locale).scope(|| build::history(&history).title);
+        assert_eq!(title.replace(['\u{a0}', '\u{202f}'], " "), expected);
     }
 }
 

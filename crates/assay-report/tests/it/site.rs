@@ -160,6 +160,24 @@ fn hostile_texts_stay_text() {
     }
 }
 
+/// Returns the text of a page outside scripts.
+fn without_scripts(page: &str) -> String {
+    let outside = |piece: &str| piece.rsplit("</script>").next().unwrap_or_default().to_owned();
+    page.split("<script").map(outside).collect()
+}
+
+#[test]
+fn pages_have_no_raw_backticks() {
+    for locale in Locale::ALL {
+        let files = Language::for_locale(locale).scope(|| site_files(&["on".to_owned()]));
+        let pages = files.iter().filter(|(name, _)| name.ends_with(".html"));
+        for (name, page) in pages {
+            assert!(!without_scripts(page).contains('`'), "{locale:?}: {name}");
+        }
+        assert!(files.iter().any(|(_, page)| page.contains("<code>assay compare</code>")));
+    }
+}
+
 #[test]
 fn site_has_every_language() {
     let mut pages = Vec::new();

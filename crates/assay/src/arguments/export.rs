@@ -44,7 +44,7 @@ pub(crate) enum ExportFormatName {
     /// The same rows as lines of JSON
     Jsonl,
     /// Exposition format of Prometheus
-    #[value(name = "openmetrics")]
+    #[value(name = "openmetrics", alias = "prometheus")]
     OpenMetrics,
     /// Line protocol of InfluxDB
     Influx,

@@ -24,7 +24,8 @@ pub(crate) const MEANINGS: &[(&str, &[&str])] = &[
     ("host", &["hostname", "node", "machine"]),
     // Largest difference that counts as equivalent.
     ("margin", &["tolerance", "threshold", "noise"]),
-    ("expect", &["gate", "limits", "data-sheet", "reference", "claims"]),
+    ("expect", &["gate", "limits", "data-sheet", "reference", "claims", "compare", "baseline"]),
+    ("streams", &["parallel", "flows"]),
     ("locale", &["lang", "language"]),
     ("store", &["store-dir", "data-dir", "database"]),
     ("no-store", &["dry", "temporary", "no-save"]),
@@ -35,4 +36,47 @@ pub(crate) const MEANINGS: &[(&str, &[&str])] = &[
     ("label", &["tag", "condition"]),
     ("note", &["comment", "description"]),
     ("seed", &["random-seed", "rng"]),
+];
+
+/// Options of one letter in other tools, with what they mean there, the most frequent meaning first.
+/// An unknown option of one letter is answered with those that the command has.
+pub(crate) const LETTERS: &[(&str, &[&str])] = &[
+    ("-b", &["bs", "rate"]),
+    ("-c", &["to"]),
+    ("-d", &["depth"]),
+    ("-f", &["format"]),
+    ("-i", &["interval"]),
+    ("-j", &["threads", "json"]),
+    ("-l", &["message-size", "label"]),
+    ("-m", &["memory", "message-size"]),
+    ("-n", &["n", "runs", "array-size", "samples", "threads"]),
+    ("-P", &["streams"]),
+    ("-r", &["runs", "rate"]),
+    ("-s", &["size", "array-size", "message-size"]),
+    ("-t", &["for", "budget", "threads", "timeout"]),
+    ("-T", &["threads"]),
+];
+
+/// Words that are no option of a command, with the advice that names the right form.
+pub(crate) const OPTION_WORDS: &[(&str, &[&str], &str)] = &[
+    (
+        "list",
+        &["last", "limit", "head", "count", "newest", "number", "n"],
+        "the newest runs are listed first: `assay list | head -n 12`; `assay list --since 1d` lists \
+         those of a day",
+    ),
+    ("net latency", &["size", "bytes", "len"], "use --message-size"),
+    ("rm", &["label"], "name the label itself: `assay rm LABEL` removes its runs"),
+    ("run", &["list"], "`assay help suites` lists the suites"),
+    ("report", &["title"], "name the subject of a page: `--format learn --subject TEXT`"),
+    (
+        "report",
+        &["pdf"],
+        "write a page and print it in a browser: `assay report RUN -o page.html`",
+    ),
+    (
+        "show",
+        &["pdf"],
+        "write a page and print it in a browser: `assay report RUN -o page.html`",
+    ),
 ];

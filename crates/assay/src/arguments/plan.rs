@@ -68,7 +68,7 @@ pub(crate) struct AnfArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_quota)]
     pub(crate) quota: Option<f64>,
     /// Service level
-    #[arg(long, alias = "service-level", value_enum)]
+    #[arg(long, alias = "service-level", value_enum, ignore_case = true)]
     pub(crate) level: AnfLevel,
     /// Kind of volume, which limits its throughput
     #[arg(long, value_enum, default_value_t = AnfVolume::Regular)]

@@ -93,6 +93,21 @@ pub(super) fn parse_positive(text: &str, unit: Unit) -> Result<f64, String> {
     if value > 0.0 { Ok(value) } else { Err("expected a value above zero".into()) }
 }
 
+/// Parses a whole number, also like 1e4.
+pub(super) fn parse_count(text: &str) -> Result<u64, String> {
+    /// Largest power of two up to which every whole number is a float.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let is_whole = |it: &f64| it.fract() == 0.0 && (0.0..=MOST).contains(it);
+    let power = || text.contains(['e', 'E']).then(|| text.parse::<f64>().ok()).flatten();
+    match text.parse::<u64>() {
+        Ok(count) => Ok(count),
+        Err(_) => power()
+            .filter(is_whole)
+            .map(|it| it as u64)
+            .ok_or_else(|| "expected a whole number, like 10000 or 1e4".to_owned()),
+    }
+}
+
 pub(super) fn parse_share(text: &str) -> Result<f64, String> {
     let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
     if ratio > 0.0 && ratio <= 0.95 {

@@ -101,9 +101,12 @@ fn measure(
     }
     // A host without a store has no record either.
     let store = store_access::open(&typed.measuring.store).ok();
+    let suites = suites::split_names(&typed.suites, &request.suites)?;
     let (suite, budget_s) = match &request.turn {
-        Some(turn) => (turn_suite(&typed, request, &turn.levels)?, Some(turn.budget_s)),
-        None => (suites::read_joined(&typed.suites, &request.suites)?, None),
+        Some(turn) => {
+            (turn_suite((&typed, &suites), request, &turn.levels)?, Some(turn.budget_s))
+        }
+        None => (suites::read_joined(&suites, &request.suites)?, None),
     };
     let suite = run::with_targets(&typed, suite)?;
     let run_request = run::run_request(&typed, &suite)?;
@@ -114,11 +117,11 @@ fn measure(
 
 /// Returns the suite for a combination of levels.
 fn turn_suite(
-    typed: &RunArguments,
+    (typed, suites): (&RunArguments, &[OsString]),
     request: &RemoteRunRequest,
     levels: &[FactorLevel],
 ) -> Result<Suite, CommandFailure> {
-    let opened = suites::open_factorial(&typed.suites, &typed.factors, &request.suites)?;
+    let opened = suites::open_factorial(suites, &typed.factors, &request.suites)?;
     let combinations = opened.map(|it| it.suite.combinations).unwrap_or_default();
     let case = combinations.into_iter().find(|it| it.levels == levels);
     case.map(|it| it.suite).ok_or_else(|| {

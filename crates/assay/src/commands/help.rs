@@ -213,6 +213,11 @@ fn find_command(names: &[String]) -> Result<Command, CommandFailure> {
                 _ if depth == 0 && suites::is_built_in(name) => failure.advise(format!(
                     "it is a suite: `assay run {name} --dry-run` shows what it measures"
                 )),
+                _ if depth == 0
+                    && let Some(advice) = suggestions::topic_advice(name) =>
+                {
+                    failure.advise(advice)
+                }
                 [] => failure.advise(format!("`assay help {}`", names[..depth].join(" "))),
                 known => failure.advise(suggest(name, known)),
             });

@@ -28,6 +28,15 @@ pub(crate) fn history(
     Ok(0)
 }
 
+/// Metrics with the names that other tools give them.
+const OTHER_NAMES: &[(&str, &[&str])] = &[
+    ("rate", &["iops", "IOPS"]),
+    ("bandwidth", &["bw", "BW"]),
+    ("goodput", &["throughput", "tcp"]),
+    ("rmax", &["flops", "gflops", "linpack", "hpl"]),
+    ("triad", &["stream", "STREAM"]),
+];
+
 /// Parses the metric, which must exist.
 fn parse_metric(typed: &HistoryArguments) -> Result<ResultQuery<'_>, CommandFailure> {
     let (benchmark, metric) = match typed.metric.rsplit_once('/') {
@@ -45,7 +54,9 @@ fn parse_metric(typed: &HistoryArguments) -> Result<ResultQuery<'_>, CommandFail
     }
     let names: Vec<String> =
         metrics.flat_map(|(id, name)| [name.to_owned(), format!("{id}/{name}")]).collect();
-    let advice = match nearest_word(&typed.metric, names.iter().map(String::as_str)) {
+    let other = OTHER_NAMES.iter().find(|(_, others)| others.contains(&&*typed.metric));
+    let near = nearest_word(&typed.metric, names.iter().map(String::as_str));
+    let advice = match other.map(|(name, _)| *name).or(near) {
         Some(near) => format!("did you mean {near}? `assay help methods` lists all metrics"),
         None => "`assay help methods` lists all metrics".to_owned(),
     };

@@ -40,20 +40,19 @@ const DEFAULT_BUDGET_S: f64 = 30.0;
 const TARGET_HALF_WIDTH: f64 = 0.01;
 
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    typed.suites.iter().try_for_each(|name| reject_command(name))?;
+    let suites = suites::split_names(&typed.suites, &BTreeMap::new())?;
+    suites.iter().try_for_each(|name| reject_command(name))?;
     if typed.fleet.hosts.has_hosts() {
         return run_hosts::run(typed, terminal);
     }
-    if let Some(opened) =
-        suites::open_factorial(&typed.suites, &typed.factors, &BTreeMap::new())?
-    {
+    if let Some(opened) = suites::open_factorial(&suites, &typed.factors, &BTreeMap::new())? {
         return run_with_factors(opened, typed, terminal);
     }
     reject_turn_options(typed)?;
     let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
     let delivery =
         RunDelivery::from_options(&typed.measuring, extent)?.with_hosts(&typed.fleet)?;
-    let suite = with_targets(typed, suites::open_joined(&typed.suites)?)?;
+    let suite = with_targets(typed, suites::open_joined(&suites)?)?;
     // Finding MPI takes time: every launcher is asked for its version.
     let measuring = &typed.measuring;
     ProgressListener::show_search(
@@ -151,9 +150,12 @@ pub(super) fn run_request<'a>(
     typed: &'a RunArguments,
     suite: &'a Suite,
 ) -> Result<RunRequest<'a>, CommandFailure> {
-    let built_in = typed.suites.iter().all(|name| suites::is_built_in(&name.to_string_lossy()));
     Ok(RunRequest {
-        failure_kind: if built_in { FailureKind::Usage } else { FailureKind::Suite },
+        failure_kind: if suites::are_built_in(&typed.suites) {
+            FailureKind::Usage
+        } else {
+            FailureKind::Suite
+        },
         to: typed.to.as_deref(),
         mpi: mpi_choices(suite, &typed.mpi)?,
         storage: storage::run_options(&typed.storage.permissions, &typed.measuring.store),

@@ -43,14 +43,15 @@ const SINGLE_ARENA_HOSTS: usize = 64;
 pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     reject_conditions(typed)?;
     // Errors of the suite itself are reported once here, not by every host.
-    let texts = suites::read_texts(&typed.suites)?;
-    if let Some(opened) = suites::open_factorial(&typed.suites, &typed.factors, &texts)? {
+    let suites = suites::split_names(&typed.suites, &BTreeMap::new())?;
+    let texts = suites::read_texts(&suites)?;
+    if let Some(opened) = suites::open_factorial(&suites, &typed.factors, &texts)? {
         return run_factors_on_hosts(&opened, &texts, typed, terminal);
     }
     let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
     let delivery =
         RunDelivery::from_options(&typed.measuring, extent)?.with_hosts(&typed.fleet)?;
-    let suite = suites::read_joined(&typed.suites, &texts)?;
+    let suite = suites::read_joined(&suites, &texts)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
     let (access, pairs) = find_hosts(typed, &suite, &cancel, terminal)?;
     let names = access.names();

@@ -122,6 +122,12 @@ pub(crate) fn report(
     typed: &ReportArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
+    let is_published = typed.page.format() == PageFormat::Learn && !typed.page.json;
+    if typed.subject.is_some() && !is_published {
+        return Err(CommandFailure::usage("--subject has no effect here")
+            .with_reason("only a page for publication has a subject")
+            .advise("add `--format learn`"));
+    }
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     let read = run_names::read_all(&typed.store, typed.labelled_runs(), terminal)?;
     let status = stored_status(&read);

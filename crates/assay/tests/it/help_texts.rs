@@ -136,6 +136,7 @@ fn bash_completes_names() {
     for (line, expected) in [
         ("assay comp", "compare"),
         ("assay run mem", "memory"),
+        ("assay run memory,comp", "memory,compute"),
         ("assay run --bud", "--budget"),
         ("assay show --locale zh", "zh-Hans"),
         ("assay compare nightly azure/hbv", "azure/hbv4"),

@@ -150,3 +150,29 @@ fn rejects_options_that_suite_cannot_use() {
     // An option that concerns one of several suites applies to that one.
     world.assay(&["run", "quick", "network", "--to", "localhost", "--dry-run"]).succeeded();
 }
+
+/// A word that names a file is one suite, on every host; other words are lists.
+#[test]
+fn file_with_a_comma_in_its_name_is_one_suite() {
+    let world = World::in_memory();
+    let suite = "name = \"both\"\nbudget = \"1s\"\n[[measure]]\nbenchmark = \"memory.latency\"\n\
+                 from = \"4KiB\"\nto = \"4KiB\"\n";
+    world.write("a,b.toml", suite);
+    world.write("c.toml", suite);
+    world.write("via.sh", "shift\nexec \"$@\"\n");
+    for (words, expected) in [
+        (&["run", "./a,b.toml", "--dry-run"][..], "Plan of suite both"),
+        (&["run", "a,b.toml", "--dry-run"], "Plan of suite both"),
+        (&["run", "./c.toml,./a,b.toml", "--dry-run"], "there is no suite `./a`"),
+        (&["run", "./c.toml,quick", "--dry-run"], "memory.latency"),
+        (&["run", "memory,", "--dry-run"], "the name of a suite is missing in `memory,`"),
+        (&["run", ",memory", "--dry-run"], "the name of a suite is missing in `,memory`"),
+        (&["run", "memory,,compute", "--dry-run"], "separate names by one comma"),
+    ] {
+        let outcome = world.assay(words);
+        let text = outcome.out + &outcome.err;
+        assert!(text.contains(expected), "{words:?}: {text}");
+    }
+    let hosts = ["--hosts", "n1,n2", "--via", "sh via.sh {host}"];
+    world.assay(&[&["run", "./a,b.toml", "-q"][..], &hosts].concat()).succeeded();
+}

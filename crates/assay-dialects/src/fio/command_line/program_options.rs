@@ -109,7 +109,11 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         "triggers are not supported",
         "",
     ),
-    reject("merge-blktrace-only", "recorded I/O is not replayed", ""),
+    reject(
+        "merge-blktrace-only",
+        "traces of blktrace are not replayed",
+        "replay a trace of write_iolog with read_iolog",
+    ),
     reject(
         "cmdhelp enghelp",
         "the options are not described here",

@@ -30,7 +30,7 @@ fn route(estimate: &MetricEstimate) -> String {
 /// Returns the route and its case, with the protocol if there are several.
 fn item_label(estimate: &MetricEstimate, has_protocols: bool) -> String {
     let case = Some(network_labels::case_label(estimate)).filter(|it| !it.is_empty());
-    let protocol = has_protocols.then(|| network_labels::protocol(estimate));
+    let protocol = has_protocols.then(|| network_labels::protocol(&estimate.benchmark));
     let parts = [protocol, Some(route(estimate)), case].into_iter().flatten();
     join_details(&parts.filter(|part| !part.is_empty()).collect::<Vec<_>>())
 }

@@ -35,6 +35,13 @@ pub(in crate::build) fn name_metric(stored: &str) -> String {
     units::with_no_break_spaces(known)
 }
 
+/// Returns the name of a benchmark: that of its headline, or else its identifier.
+pub(in crate::build) fn benchmark_name(id: &str) -> String {
+    let headline = Benchmark::from_id(id)
+        .and_then(|it| it.definition().metrics.iter().find_map(|metric| metric.headline));
+    headline.map_or_else(|| id.to_owned(), crate::words::headline)
+}
+
 /// Returns the user's name of a figure that a program printed, or else that of the metric.
 pub(in crate::build) fn figure_name(estimate: &MetricEstimate) -> String {
     let own = if is_program_figure(estimate) { text(estimate, Attribute::Test) } else { None };

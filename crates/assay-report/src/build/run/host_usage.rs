@@ -10,10 +10,11 @@ use assay_model::run::ALL_HOSTS;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
 use super::cells::percent;
-use super::estimate_parts::number;
+use super::estimate_parts::{benchmark_name, number};
+use crate::build::comparison::case_label_of;
 use crate::document::{Block, ColumnCell, Details, Document, ReportTable, left, right};
 use crate::first_seen::{group_by, group_pairs};
-use crate::locale::{comma, format_fixed, in_percent, word};
+use crate::locale::{comma, format_fixed, in_percent, join_details, word};
 use crate::units::quantity;
 use crate::words::resource;
 
@@ -27,12 +28,15 @@ const MAX_NAMED_HOSTS: usize = 4;
 /// Adds the usage of each host, case by case.
 pub(super) fn add(document: &mut Document, summary: &RunSummary) {
     let mut table = ReportTable::with_caption("");
-    for (case, hosts) in cases_with_hosts(summary) {
+    for (_, hosts) in cases_with_hosts(summary) {
         for (nth, estimate) in hosts.iter().enumerate() {
             let done_after = number(estimate, Attribute::HostDoneAfter);
             let done_after = done_after.map(|it| quantity(it, Unit::Second, 3));
             let mut row = vec![
-                left(word("column-case"), if nth == 0 { case } else { "" }),
+                left(
+                    word("column-case"),
+                    if nth == 0 { case_name(estimate) } else { String::new() },
+                ),
                 left(word("column-host"), &*estimate.host),
                 right(word("column-done-after"), done_after.unwrap_or_default()),
             ];
@@ -66,11 +70,18 @@ pub(in crate::build) fn busiest_table(summary: &RunSummary) -> ReportTable {
     for (_, estimate) in hosts {
         let names = [
             left(word("column-host"), &*estimate.host),
-            left(word("column-case"), &*estimate.case),
+            left(word("column-case"), case_name(estimate)),
         ];
         table.push(names.into_iter().chain(resource_columns(estimate)));
     }
     table
+}
+
+/// Names the benchmark of a result and what distinguishes its case from others.
+fn case_name(estimate: &MetricEstimate) -> String {
+    let case = case_label_of(estimate);
+    let parts = [benchmark_name(&estimate.benchmark), case];
+    join_details(&parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>())
 }
 
 /// Returns the load of a host's resources.
@@ -104,20 +115,20 @@ fn cases_with_hosts<'s>(summary: &'s RunSummary) -> Vec<(&'s str, Vec<&'s Metric
 /// Names the hosts that finished first and last, in the case with the largest difference.
 pub(in crate::build) fn describe_finishers(summary: &RunSummary) -> Option<String> {
     let done_s = |it: &&MetricEstimate| number(it, Attribute::HostDoneAfter);
-    let ends = |(case, hosts): (&'_ str, Vec<&'_ MetricEstimate>)| {
+    let ends = |(_, hosts): (&'_ str, Vec<&'_ MetricEstimate>)| {
         let by_end = |a: &&&MetricEstimate, b: &&&MetricEstimate| {
             done_s(a).unwrap_or(0.0).total_cmp(&done_s(b).unwrap_or(0.0))
         };
         let (first, last) = (*hosts.iter().min_by(by_end)?, *hosts.iter().max_by(by_end)?);
         let gap_s = done_s(&last)? - done_s(&first)?;
-        (gap_s > SAME_END_S).then(|| (gap_s, case.to_owned(), first.clone(), last.clone()))
+        (gap_s > SAME_END_S).then(|| (gap_s, first.clone(), last.clone()))
     };
     let all = cases_with_hosts(summary).into_iter().filter_map(ends);
-    let (_, case, first, last) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (_, first, last) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let when = |it: &MetricEstimate| quantity(done_s(&it).unwrap_or(0.0), Unit::Second, 3);
     Some(message!(
         "answer-finishers",
-        case = case,
+        case = case_name(&first),
         first = &first.host,
         first_after = when(&first),
         last = &last.host,

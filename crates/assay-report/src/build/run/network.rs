@@ -90,7 +90,7 @@ fn items_table(context: &ReportContext<'_>, amounts: &[&MetricEstimate]) -> Repo
 
 /// Returns `TCP, 6 streams, send`.
 pub(in crate::build) fn item_label(estimate: &MetricEstimate) -> String {
-    with_detail(&protocol(estimate), &case_label(estimate))
+    with_detail(&protocol(&estimate.benchmark), &case_label(estimate))
 }
 
 /// Returns the CPU load of the local and the remote end during the transfer: `34 / 29 %`.

@@ -11,13 +11,18 @@ use super::words;
 use crate::locale::{join_details, word};
 use crate::units;
 
-pub(in crate::build) fn protocol(estimate: &MetricEstimate) -> String {
-    estimate.benchmark.rsplit('.').next().unwrap_or_default().to_uppercase()
+pub(in crate::build) fn protocol(benchmark: &str) -> String {
+    benchmark.rsplit('.').next().unwrap_or_default().to_uppercase()
 }
 
 /// Returns `TCP goodput`, `UDP loss`.
 pub(in crate::build) fn metric_label(estimate: &MetricEstimate) -> String {
-    message!("protocol-metric", protocol = protocol(estimate), metric = metric_name(estimate))
+    protocol_metric(&estimate.benchmark, &metric_name(estimate))
+}
+
+/// Returns the name of a metric after the protocol of its benchmark, `network.tcp`.
+pub(in crate::build) fn protocol_metric(benchmark: &str, metric: &str) -> String {
+    message!("protocol-metric", protocol = protocol(benchmark), metric = metric)
 }
 
 /// Whether a result belongs to the network section.

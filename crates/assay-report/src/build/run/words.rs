@@ -85,7 +85,7 @@ pub(in crate::build) fn direction(direction: &str) -> String {
 }
 
 /// Returns the display name of a stored access pattern.
-pub(super) fn pattern(pattern: &str) -> String {
+pub(in crate::build) fn pattern(pattern: &str) -> String {
     match pattern {
         "random" => word("pattern-random").to_owned(),
         "sequential" => word("pattern-sequential").to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn pattern(pattern: &str) -> String {
 }
 
 /// Returns the display name of a stored operation.
-pub(super) fn operation(operation: &str) -> String {
+pub(in crate::build) fn operation(operation: &str) -> String {
     match operation {
         "read" => word("operation-read").to_owned(),
         "write" => word("operation-write").to_owned(),

@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
 use crate::arguments::Arguments;
-use crate::arguments::option_meanings::MEANINGS;
+use crate::arguments::option_meanings::{LETTERS, MEANINGS, OPTION_WORDS};
 use crate::suites;
 
 /// Commands with another tool's options, which have other meanings.
@@ -56,6 +56,31 @@ const COMMAND_WORDS: &[(&[&str], &str)] = &[
     (&["version"], "`assay --version` prints the version"),
 ];
 
+/// Words that are no operation of a command, with the advice that names the right one.
+const OPERATION_WORDS: &[(&str, &[&str], &str)] = &[
+    ("net", &["ping", "rtt", "round-trip"], "`assay net latency HOST` measures round trips"),
+    (
+        "net",
+        &["bandwidth", "bw", "goodput", "speed", "tcp", "udp", "iperf", "iperf3"],
+        "`assay net throughput HOST` measures goodput",
+    ),
+    (
+        "storage",
+        &["randread", "rand-read", "random-read"],
+        "`assay storage read TARGET --random` measures it",
+    ),
+    (
+        "storage",
+        &["randwrite", "rand-write", "random-write"],
+        "`assay storage write TARGET --random` measures it",
+    ),
+    (
+        "storage",
+        &["readwrite", "randrw", "rw", "mixed"],
+        "`assay storage mix TARGET` reads and writes",
+    ),
+];
+
 /// Names of a language option that users may try.
 const LANGUAGE_OPTIONS: [&str; 3] = ["--lang", "--language", "--locale"];
 
@@ -89,6 +114,23 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
     })
 }
 
+/// Returns advice for a topic of the help that is a word for a command, or an option of commands.
+pub(super) fn topic_advice(topic: &str) -> Option<String> {
+    if let Some((_, advice)) = COMMAND_WORDS.iter().find(|(words, _)| words.contains(&topic)) {
+        return Some((*advice).to_owned());
+    }
+    let mut takers = Vec::new();
+    errors::find_commands_with(
+        &Arguments::command(),
+        "assay help",
+        (topic.trim_start_matches('-'), &TOOL_COMMANDS),
+        &mut takers,
+    );
+    takers.truncate(MAX_SUGGESTED_COMMANDS);
+    let option = topic.trim_start_matches('-');
+    (!takers.is_empty()).then(|| format!("--{option} is an option: {}", takers.join(", ")))
+}
+
 /// Returns the failure for `assay storage DIR` or `assay net HOST`, which lack the operation.
 pub(super) fn target_for_operation(
     error: &clap::Error,
@@ -99,24 +141,16 @@ pub(super) fn target_for_operation(
     };
     let is_path = word.contains(['/', '.']) || Path::new(word).exists();
     let is_typing_error = error.get(ContextKind::SuggestedSubcommand).is_some();
-    let operation = match (command, word.as_str()) {
-        ("net", "ping" | "rtt" | "round-trip") => {
-            return Some(
-                CommandFailure::usage(format!("there is no command `net {word}`"))
-                    .advise("`assay net latency HOST` measures round trips"),
-            );
-        }
-        (
-            "net",
-            "bandwidth" | "bw" | "goodput" | "speed" | "tcp" | "udp" | "iperf" | "iperf3",
-        ) => {
-            return Some(
-                CommandFailure::usage(format!("there is no command `net {word}`"))
-                    .advise("`assay net throughput HOST` measures goodput"),
-            );
-        }
-        ("storage", _) if is_path => "read",
-        ("net", _) if !is_typing_error => "throughput",
+    let known = OPERATION_WORDS
+        .iter()
+        .find(|(of, words, _)| *of == command && words.contains(&word.as_str()));
+    if let Some((_, _, advice)) = known {
+        let what = format!("there is no command `{command} {word}`");
+        return Some(CommandFailure::usage(what).advise(*advice));
+    }
+    let operation = match command {
+        "storage" if is_path => "read",
+        "net" if !is_typing_error => "throughput",
         _ => return None,
     };
     let what = format!("`assay {command}` measures an operation, and {word} is none");
@@ -151,13 +185,14 @@ pub(super) fn unknown_option(
     if LANGUAGE_OPTIONS.contains(&option) && !TOOL_COMMANDS.contains(&command) {
         return Some(failure.advise(language_advice(command)));
     }
-    let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
-    if let Some(own) = own_spelling(path, long) {
-        return Some(
-            CommandFailure::usage(format!("`assay {path}` does not support {option}"))
-                .advise(format!("use --{own}; `assay help {path}` describes it")),
-        );
+    if TOOL_COMMANDS.contains(&command) {
+        return None;
     }
+    if let Some(advice) = right_form(path, option) {
+        let what = format!("`assay {path}` does not support {option}");
+        return Some(CommandFailure::usage(what).advise(advice));
+    }
+    let long = option.strip_prefix("--")?;
     let mut takers = Vec::new();
     errors::find_commands_with(
         &Arguments::command(),
@@ -169,12 +204,52 @@ pub(super) fn unknown_option(
     is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
 }
 
+/// Returns advice that names the form in which a command has what an unknown option means.
+fn right_form(path: &str, option: &str) -> Option<String> {
+    let word = option.trim_start_matches('-');
+    let known = OPTION_WORDS.iter().find(|it| it.0 == path && it.1.contains(&word));
+    if let Some((_, _, advice)) = known {
+        return Some((*advice).to_owned());
+    }
+    let Some(long) = option.strip_prefix("--") else {
+        let own = spellings_of_letter(path, option)?;
+        return Some(format!("use {own}; `assay help {path}` lists the options"));
+    };
+    if let Some(own) = own_spelling(path, long) {
+        return Some(format!("use --{own}; `assay help {path}` describes it"));
+    }
+    has_value(path, "format", long).then(|| format!("use --format {long}"))
+}
+
+/// Returns a command by its words: `storage read`.
+fn find_path<'c>(of_assay: &'c Command, path: &str) -> Option<&'c Command> {
+    path.split(' ').try_fold(of_assay, |command, name| command.find_subcommand(name))
+}
+
+/// Returns the options of a command that an option of one letter may stand for: `--for or --budget`.
+fn spellings_of_letter(path: &str, letter: &str) -> Option<String> {
+    let of_assay = Arguments::command();
+    let taker = find_path(&of_assay, path)?;
+    let (_, meanings) = LETTERS.iter().find(|(option, _)| *option == letter)?;
+    let has = |name: &&&str| taker.get_arguments().any(|it| it.get_long() == Some(**name));
+    let own: Vec<String> = meanings.iter().filter(has).map(|it| format!("--{it}")).collect();
+    (!own.is_empty()).then(|| own.join(" or "))
+}
+
+/// Whether an option of a command has a value of that name.
+fn has_value(path: &str, option: &str, value: &str) -> bool {
+    let of_assay = Arguments::command();
+    let taker = find_path(&of_assay, path);
+    let argument =
+        taker.and_then(|it| it.get_arguments().find(|it| it.get_long() == Some(option)));
+    argument.is_some_and(|it| it.get_possible_values().iter().any(|it| it.get_name() == value))
+}
+
 /// Returns the option of a command with the meaning of an unknown one. A command that has no length
 /// of a single measurement has a time of the whole run.
 fn own_spelling(path: &str, unknown: &str) -> Option<&'static str> {
     let of_assay = Arguments::command();
-    let mut names = path.split(' ');
-    let taker = names.try_fold(&of_assay, |command, name| command.find_subcommand(name))?;
+    let taker = find_path(&of_assay, path)?;
     let is_time = MEANINGS.iter().any(|(name, others)| {
         *name == "for" && (unknown == *name || others.contains(&unknown))
     });
