@@ -139,8 +139,9 @@ impl CaseNeed {
     /// Ratio of the first turns so far to their forecast, at least 1: a busy machine is slower. The
     /// turn of a fixed case, or of storage, takes as long as its plan, on any machine.
     fn pace(needs: &[Self]) -> f64 {
-        let is_measured =
-            |it: &&Self| it.spent.has_result && it.has_pace && it.priority != TimePriority::Fixed;
+        let is_measured = |it: &&Self| {
+            it.spent.has_result && it.has_pace && it.priority != TimePriority::Fixed
+        };
         let first_turns = || needs.iter().filter(is_measured);
         let took_s: f64 = first_turns().map(|it| it.spent.first_turn_s).sum();
         let forecast_s: f64 = first_turns().map(|it| it.least_s).sum();
@@ -312,8 +313,7 @@ impl RunForecast {
             CaseNeed {
                 priority: *priority,
                 may_be_cut: self.keeps_budget && *is_bounded,
-                has_pace: !uses_storage(&case.workload)
-                    && case.workload.as_command().is_none(),
+                has_pace: !uses_storage(&case.workload) && case.workload.as_command().is_none(),
                 least_s,
                 planned_s: case.stopping.budget_s.max(least_s) + chooses_s,
                 spent: self.spent.get(&case.id).copied().unwrap_or_default(),

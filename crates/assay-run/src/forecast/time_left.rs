@@ -399,7 +399,8 @@ mod tests {
     /// Curves of a maximum and four points. The first maximum writes its file for 25 s before.
     #[test]
     fn storage_keeps_the_budget_and_its_maxima() {
-        let points = [1, 2, 3, 4].map(|it| ResponseCurvePoint::Share { percent: f64::from(it) });
+        let points =
+            [1, 2, 3, 4].map(|it| ResponseCurvePoint::Share { percent: f64::from(it) });
         let points = [&[ResponseCurvePoint::Maximum], &points[..]].concat();
         let workload = StorageWorkload::new(vec![], vec![], Some(3.0));
         let test = |curve: &str, point| StorageTest {
@@ -418,9 +419,13 @@ mod tests {
         };
         let cases: Vec<Case> =
             ["a", "b", "c"].iter().flat_map(|curve| (0..5).map(|at| case(curve, at))).collect();
-        for (layout_s, keeps_budget, cut) in
-            [(0.0, true, 0), (0.0, false, 0), (25.0, true, 5), (70.0, true, 14), (70.0, false, 0)]
-        {
+        for (layout_s, keeps_budget, cut) in [
+            (0.0, true, 0),
+            (0.0, false, 0),
+            (25.0, true, 5),
+            (70.0, true, 14),
+            (70.0, false, 0),
+        ] {
             let plan = Plan {
                 suite: "s".into(),
                 budget_s: 60.0,
