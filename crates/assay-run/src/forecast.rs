@@ -78,7 +78,7 @@ pub(crate) struct RunForecast {
     cases: Vec<Case>,
     /// Priority of each case; transfers that several hosts begin together are fixed.
     priorities: Vec<TimePriority>,
-    /// Whether the budget includes all time of each case.
+    /// Whether the budget includes all time of each case: not that of pairs, whose far ends need theirs.
     bounded: Vec<bool>,
     /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
@@ -165,7 +165,7 @@ impl RunForecast {
             budget_s,
             keeps_budget,
             priorities: plan.time_priorities(keeps_budget),
-            bounded: plan.cases.iter().map(is_bounded).collect(),
+            bounded: plan.cases.iter().map(|case| case.pair.is_none()).collect(),
             together: vec![1.0; plan.cases.len()],
             cases,
             least_s,
@@ -392,14 +392,9 @@ impl MemoryCosts {
     }
 }
 
-/// Whether the budget includes all time of a case: other hosts need theirs.
-const fn is_bounded(case: &Case) -> bool {
-    !matches!(case.workload, Workload::Imported(_)) && case.pair.is_none()
-}
-
 /// Whether a workload is I/O or operations of files, whose plan says how long they take.
 const fn uses_storage(workload: &Workload) -> bool {
-    matches!(workload, Workload::Storage(_) | Workload::Files(_))
+    workload.as_storage().is_some() || workload.as_files().is_some()
 }
 
 /// CPUs and array size of a workload whose loops are chosen.
