@@ -153,7 +153,7 @@ phrase-rdma-mtu = přes { $device } s { $own }: MTU cesty { $path }
 phrase-no-nfs = není připojen žádný svazek NFS
 phrase-solve-over-budget = jedno řešení s N = { $n } trvá aspoň { $least } a rozpočet je { $budget }
 phrase-launch-over-budget = jedno spuštění { $case } trvá aspoň { $least } a rozpočet je { $budget }
-phrase-beside-budget = potrvá to asi { $time } nad rámec rozpočtu { $budget }
+phrase-beside-budget = potrvá to asi { $time }; rozpočet případu je { $budget }
 phrase-written-first = { $path } se nejdříve celý zapíše: { $size }
 phrase-writing = zápis { $path } { $share }
 phrase-round = kolo { $n }: { $rate }

@@ -152,7 +152,7 @@ phrase-rdma-mtu = über { $device } mit { $own }: Pfad-MTU { $path }
 phrase-no-nfs = kein NFS-Volume ist eingehängt
 phrase-solve-over-budget = eine Lösung mit N = { $n } dauert mindestens { $least }, das Budget ist { $budget }
 phrase-launch-over-budget = ein Start von { $case } dauert mindestens { $least }, das Budget ist { $budget }
-phrase-beside-budget = das dauert etwa { $time }, zusätzlich zum Budget von { $budget }
+phrase-beside-budget = das dauert etwa { $time }; das Budget des Testfalls beträgt { $budget }
 phrase-written-first = { $path } wird zuerst vollständig geschrieben: { $size }
 phrase-writing = { $path } wird geschrieben, { $share }
 phrase-round = Runde { $n }: { $rate }

@@ -158,7 +158,7 @@ phrase-rdma-mtu = por { $device } con { $own }: MTU de la ruta { $path }
 phrase-no-nfs = no hay ningún volumen NFS montado
 phrase-solve-over-budget = una resolución con N = { $n } tarda al menos { $least }, y su presupuesto es de { $budget }
 phrase-launch-over-budget = un lanzamiento de { $case } tarda al menos { $least }, y su presupuesto es de { $budget }
-phrase-beside-budget = eso tarda unos { $time }, aparte del presupuesto de { $budget }
+phrase-beside-budget = eso tarda unos { $time }; el presupuesto del caso es de { $budget }
 phrase-written-first = { $path } se escribe antes por completo: { $size }
 phrase-writing = escribiendo { $path } { $share }
 phrase-round = ronda { $n }: { $rate }

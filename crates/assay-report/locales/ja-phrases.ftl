@@ -134,7 +134,7 @@ phrase-rdma-mtu = { $device }（{ $own }）経由：パス MTU { $path }
 phrase-no-nfs = マウントされた NFS ボリュームはありません
 phrase-solve-over-budget = N = { $n } の求解一回に少なくとも { $least } かかります。予算は { $budget } です
 phrase-launch-over-budget = { $case } の起動一回に少なくとも { $least } かかります。予算は { $budget } です
-phrase-beside-budget = 予算 { $budget } とは別に約 { $time } かかります
+phrase-beside-budget = 約 { $time } かかります。このケースの予算は { $budget } です
 phrase-written-first = 先に { $path } 全体を書き込みます：{ $size }
 phrase-writing = { $path } を書き込み中 { $share }
 phrase-round = ラウンド { $n }：{ $rate }

@@ -134,7 +134,7 @@ phrase-rdma-mtu = { $device }({ $own }) 경유: 경로 MTU { $path }
 phrase-no-nfs = 마운트된 NFS 볼륨 없음
 phrase-solve-over-budget = N = { $n }의 풀이 한 번에 최소 { $least } 필요, 예산은 { $budget }
 phrase-launch-over-budget = { $case } 시작 한 번에 최소 { $least } 필요, 예산은 { $budget }
-phrase-beside-budget = 예산 { $budget } 외에 약 { $time } 필요
+phrase-beside-budget = 약 { $time } 필요, 이 케이스의 예산은 { $budget }
 phrase-written-first = { $path } 먼저 전체 쓰기: { $size }
 phrase-writing = { $path } 쓰는 중 { $share }
 phrase-round = 라운드 { $n }: { $rate }

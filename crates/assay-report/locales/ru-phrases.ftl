@@ -154,7 +154,7 @@ phrase-rdma-mtu = через { $device } с { $own }: MTU пути { $path }
 phrase-no-nfs = ни один том NFS не смонтирован
 phrase-solve-over-budget = одно решение при N = { $n } занимает не меньше { $least }, а бюджет — { $budget }
 phrase-launch-over-budget = один запуск { $case } занимает не меньше { $least }, а бюджет — { $budget }
-phrase-beside-budget = это займёт около { $time } сверх бюджета { $budget }
+phrase-beside-budget = это займёт около { $time }; бюджет теста: { $budget }
 phrase-written-first = { $path } сначала записывается целиком: { $size }
 phrase-writing = запись { $path } { $share }
 phrase-round = раунд { $n }: { $rate }

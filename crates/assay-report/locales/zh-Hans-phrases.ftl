@@ -134,7 +134,7 @@ phrase-rdma-mtu = 经 { $device }（{ $own }）：路径 MTU { $path }
 phrase-no-nfs = 没有挂载 NFS 卷
 phrase-solve-over-budget = N = { $n } 时求解一次至少需要 { $least }，而预算为 { $budget }
 phrase-launch-over-budget = { $case } 启动一次至少需要 { $least }，而预算为 { $budget }
-phrase-beside-budget = 大约需要 { $time }，不计入 { $budget } 的预算
+phrase-beside-budget = 大约需要 { $time }；该用例的预算为 { $budget }
 phrase-written-first = 先写满 { $path }：{ $size }
 phrase-writing = 正在写入 { $path } { $share }
 phrase-round = 第 { $n } 轮：{ $rate }

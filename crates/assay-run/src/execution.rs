@@ -14,6 +14,7 @@ use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Plan};
 use assay_model::quantity::Unit;
 use assay_model::run::{CaseOutcome, Run};
+use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_store::Store;
 
 use crate::bind;
@@ -131,7 +132,11 @@ impl CasesContext<'_> {
         if !is_late || !matches!(outcome, Err(CaseError::Interrupted)) {
             return Ok(outcome);
         }
-        let is_kept = keep_results(case, state, session)?;
+        // The part of a timed stretch is not what the plan says.
+        let is_part = case.workload.as_storage().is_some_and(|test| {
+            case.by == "assay" && matches!(test.course, MeasurementMode::Once)
+        });
+        let is_kept = !is_part && keep_results(case, state, session)?;
         Ok(Ok(if is_kept { StopReason::Budget } else { StopReason::Cut }.into()))
     }
 }

@@ -78,6 +78,8 @@ pub(crate) struct RunForecast {
     cases: Vec<Case>,
     /// Priority of each case; transfers that several hosts begin together are fixed.
     priorities: Vec<TimePriority>,
+    /// Whether the budget includes all time of each case: not that of pairs, whose far ends need theirs.
+    bounded: Vec<bool>,
     /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
     /// Number of cases that share the time of each case, itself included.
@@ -108,6 +110,8 @@ struct CaseNeed {
     priority: TimePriority,
     /// Whether it is left out if there is no time for a first result.
     may_be_cut: bool,
+    /// Whether its first result takes longer on a busy machine, by a factor that other cases show.
+    has_pace: bool,
     /// Seconds up to its first result.
     least_s: f64,
     /// Seconds of its budget and of the choice of its loops, at least `least_s`.
@@ -133,10 +137,11 @@ impl CaseNeed {
     }
 
     /// Ratio of the first turns so far to their forecast, at least 1: a busy machine is slower. The
-    /// turn of a fixed case takes as long as its plan, on any machine.
+    /// turn of a fixed case, or of storage, takes as long as its plan, on any machine.
     fn pace(needs: &[Self]) -> f64 {
-        let is_measured =
-            |it: &&Self| it.spent.has_result && it.priority != TimePriority::Fixed;
+        let is_measured = |it: &&Self| {
+            it.spent.has_result && it.has_pace && it.priority != TimePriority::Fixed
+        };
         let first_turns = || needs.iter().filter(is_measured);
         let took_s: f64 = first_turns().map(|it| it.spent.first_turn_s).sum();
         let forecast_s: f64 = first_turns().map(|it| it.least_s).sum();
@@ -154,11 +159,18 @@ impl RunForecast {
     pub(crate) fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let least_s = plan.cases.iter().map(|case| case.min_duration_s(host).unwrap_or(0.0));
         let (least_s, cases) = (least_s.collect(), plan.cases.clone());
-        let priorities = plan.time_priorities();
         let budget_s = plan.budget_s;
         let keeps_budget = keeps_budget && budget_s >= LEAST_KEPT_S;
-        let together = vec![1.0; plan.cases.len()];
-        Self { budget_s, keeps_budget, cases, priorities, least_s, together, ..Self::default() }
+        Self {
+            budget_s,
+            keeps_budget,
+            priorities: plan.time_priorities(keeps_budget),
+            bounded: plan.cases.iter().map(|case| case.pair.is_none()).collect(),
+            together: vec![1.0; plan.cases.len()],
+            cases,
+            least_s,
+            ..Self::default()
+        }
     }
 
     /// Counts the time of a round once: in a plan of several hosts, all its pairs have a case, and they
@@ -169,12 +181,16 @@ impl RunForecast {
         }
     }
 
-    /// Shortens no case over the network: the hosts of a run transfer at the same time.
+    /// Shortens no case over the network or of storage: the hosts of a run transfer at the same time,
+    /// and load the storage together.
     pub(crate) fn fix_transfers(&mut self) {
-        for (case, priority) in self.cases.iter().zip(&mut self.priorities) {
-            if case.workload.as_network().is_some() {
+        let limits = self.priorities.iter_mut().zip(&mut self.bounded);
+        for (case, (priority, is_bounded)) in self.cases.iter().zip(limits) {
+            let has_storage = uses_storage(&case.workload);
+            if has_storage || case.workload.as_network().is_some() {
                 *priority = TimePriority::Fixed;
             }
+            *is_bounded &= !has_storage;
         }
     }
 
@@ -274,7 +290,8 @@ impl RunForecast {
         };
         let mut had_bytes = 0.0f64;
         let mut chosen: Vec<(Vec<u32>, u64)> = Vec::new();
-        let mut need = |((case, least_s), priority): ((&Case, &f64), &TimePriority)| {
+        type Planned<'c> = (((&'c Case, &'c f64), &'c TimePriority), &'c bool);
+        let mut need = |(((case, least_s), priority), is_bounded): Planned<'_>| {
             let loops = loop_arrays(&case.workload);
             let chooses_s = match loops {
                 Some((cpus, bytes)) if !chosen.contains(&(cpus.clone(), bytes)) => {
@@ -290,21 +307,26 @@ impl RunForecast {
                 true => launch_budget_s(case) + overhead_s,
                 false => 0.0,
             };
-            let least_s = least_s.max(memory_s).max(launch_s) + CASE_OVERHEAD_S;
+            // The plan of storage includes opening and closing.
+            let case_s = if uses_storage(&case.workload) { 0.0 } else { CASE_OVERHEAD_S };
+            let least_s = least_s.max(memory_s).max(launch_s) + case_s;
             CaseNeed {
                 priority: *priority,
-                may_be_cut: self.keeps_budget && is_bounded(case),
+                may_be_cut: self.keeps_budget && *is_bounded,
+                has_pace: !uses_storage(&case.workload) && case.workload.as_command().is_none(),
                 least_s,
                 planned_s: case.stopping.budget_s.max(least_s) + chooses_s,
                 spent: self.spent.get(&case.id).copied().unwrap_or_default(),
             }
         };
         let cases = self.cases.iter().zip(&self.least_s).zip(&self.priorities);
+        let cases = cases.zip(&self.bounded);
         let mut needs: Vec<CaseNeed> = cases.map(&mut need).collect();
         let pace = CaseNeed::pace(&needs);
         for (need, together) in needs.iter_mut().zip(&self.together) {
             need.planned_s /= together;
             // The first turns of a long plan are longer than first results.
+            let pace = if need.has_pace { pace } else { 1.0 };
             need.least_s = (pace * need.least_s / together).min(need.planned_s);
         }
         needs
@@ -370,28 +392,9 @@ impl MemoryCosts {
     }
 }
 
-/// Whether the budget includes all time of a case: not the files that storage is measured with, the
-/// programs of a user that are to be compared, and other hosts.
-const fn is_bounded(case: &Case) -> bool {
-    match case.workload {
-        Workload::Storage(_)
-        | Workload::Files(_)
-        | Workload::Command(_)
-        | Workload::Imported(_) => false,
-        Workload::Stream(_)
-        | Workload::Latency(_)
-        | Workload::Copy(_)
-        | Workload::CacheBandwidth(_)
-        | Workload::CoreToCore(_)
-        | Workload::LoadedLatency(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Mpi(_)
-        | Workload::Rdma(_) => case.pair.is_none(),
-    }
+/// Whether a workload is I/O or operations of files, whose plan says how long they take.
+const fn uses_storage(workload: &Workload) -> bool {
+    workload.as_storage().is_some() || workload.as_files().is_some()
 }
 
 /// CPUs and array size of a workload whose loops are chosen.

@@ -192,6 +192,7 @@ impl PlanForecast {
     pub(crate) fn from_fleet_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let mut outlook = RunForecast::from_plan(plan, host, keeps_budget);
         outlook.join_rounds();
+        outlook.fix_transfers();
         Self::from_forecast(outlook, plan, host)
     }
 

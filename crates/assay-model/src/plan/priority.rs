@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::{Case, Plan};
 use crate::workload::Workload;
+use crate::workload::storage::ResponseCurvePoint;
 
 /// How a case gives way when the budget of a run ends before the run does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimePriority {
-    /// Its length does not follow from the budget alone: the job of a tool, a user's program, a
-    /// test of storage or between two hosts.
+    /// Its length does not follow from the budget alone: the job of a tool, a test between two hosts,
+    /// and, unless the budget is kept, a user's program or a test of storage.
     Fixed,
     /// It is shortened to its first result: it represents the machine, or is the first of its
     /// benchmark.
@@ -19,9 +20,10 @@ pub enum TimePriority {
 }
 
 impl Plan {
-    /// Returns the priority of each case, in the order of the cases.
+    /// Returns the priority of each case, in the order of the cases. If the budget is kept, tests of
+    /// storage and programs give way, too.
     #[must_use]
-    pub fn time_priorities(&self) -> Vec<TimePriority> {
+    pub fn time_priorities(&self, keeps_budget: bool) -> Vec<TimePriority> {
         let largest = largest_chain_bytes(self.cases.iter().map(|case| &case.workload));
         let is_headline = |case: &Case| represents_machine(&case.workload, largest);
         let mut represented: BTreeSet<_> = self
@@ -50,11 +52,23 @@ impl Plan {
             | Workload::NetworkUdp(_)
             | Workload::NetworkIcmp(_)
             | Workload::Mpi(_) => TimePriority::Headline,
-            Workload::Storage(_)
-            | Workload::Files(_)
-            | Workload::Command(_)
-            | Workload::Imported(_)
-            | Workload::Rdma(_) => TimePriority::Fixed,
+            Workload::Imported(_) | Workload::Rdma(_) => TimePriority::Fixed,
+            Workload::Storage(_) | Workload::Files(_) | Workload::Command(_)
+                if !keeps_budget =>
+            {
+                TimePriority::Fixed
+            }
+            Workload::Command(_) => TimePriority::Headline,
+            Workload::Storage(test) => match test.point {
+                None | Some(ResponseCurvePoint::Maximum) => TimePriority::Headline,
+                Some(ResponseCurvePoint::Share { .. } | ResponseCurvePoint::Bend { .. }) => {
+                    TimePriority::Optional
+                }
+            },
+            Workload::Files(_) => match represented.insert(case.workload.benchmark()) {
+                true => TimePriority::Headline,
+                false => TimePriority::Optional,
+            },
         };
         self.cases.iter().map(priority).collect()
     }
@@ -101,6 +115,8 @@ pub(super) fn represents_machine(
 mod tests {
     use super::*;
     use crate::plan::{CasePair, StoppingRule};
+    use crate::workload::measurement_mode::MeasurementMode;
+    use crate::workload::storage::{StorageTest, StorageWorkload};
     use crate::workload::{Domain, LatencyWorkload, RdmaDevice, StreamWorkload};
 
     fn case(id: &str, workload: Workload) -> Case {
@@ -152,7 +168,37 @@ mod tests {
         ] {
             let plan =
                 Plan { suite: "s".into(), budget_s: 1.0, seed: None, cases, omitted: vec![] };
-            assert_eq!(plan.time_priorities(), expected);
+            assert_eq!(plan.time_priorities(true), expected);
         }
+    }
+
+    /// Tests of storage and programs give way only to a budget that is kept, points of a curve before
+    /// its maximum.
+    #[test]
+    fn storage_gives_way_to_a_kept_budget() {
+        use TimePriority::{Fixed, Headline, Optional};
+        let storage = |name: &str, point| {
+            let workload = StorageWorkload::new(vec![], vec![], None);
+            let test = StorageTest {
+                name: name.into(),
+                point,
+                provisioned_bytes_per_s: None,
+                precondition_passes: 0,
+                course: MeasurementMode::Once,
+                workload,
+            };
+            case(name, Workload::Storage(Box::new(test)))
+        };
+        let cases = vec![
+            storage("max", Some(ResponseCurvePoint::Maximum)),
+            storage("10%", Some(ResponseCurvePoint::Share { percent: 10.0 })),
+            storage("bend-1", Some(ResponseCurvePoint::Bend { nth: 1 })),
+            storage("read", None),
+            Case { by: "fio".into(), ..storage("read/fio", None) },
+        ];
+        let plan =
+            Plan { suite: "s".into(), budget_s: 60.0, seed: None, cases, omitted: vec![] };
+        assert_eq!(plan.time_priorities(false), [Fixed; 5]);
+        assert_eq!(plan.time_priorities(true), [Headline, Optional, Optional, Headline, Fixed]);
     }
 }

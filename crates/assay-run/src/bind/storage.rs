@@ -238,8 +238,7 @@ struct LayoutProgress {
 }
 
 impl StorageProgress<'_, '_, '_> {
-    /// Reports the expected duration of the writes as soon as it can be estimated, if it is long:
-    /// they come on top of the budget.
+    /// Reports the expected duration of the writes as soon as it can be estimated, if it is long.
     fn report_duration(&mut self, share: f64) {
         /// Seconds after which the rate can be estimated.
         const KNOWN_S: f64 = 1.0;
@@ -253,7 +252,7 @@ impl StorageProgress<'_, '_, '_> {
         self.recorder.note_if_over_budget(total_s, |budget| {
             phrase!(
                 "beside-budget",
-                "that takes about {time}, on top of the budget of {budget}",
+                "that takes about {time}; the budget of the case is {budget}",
                 time = Phrase::approximate(total_s, Unit::Second),
                 budget = budget,
             )

@@ -33,9 +33,9 @@ impl RunForecast {
     ///
     /// First results come first. Fixed cases keep their plans, headline cases get the rest up to
     /// their plans, and optional ones the remainder. Cases of one priority share their time in
-    /// proportion to their plans. If the budget is kept, a fixed case does not begin after it, and a
-    /// headline case is left out whose first result does not fit, but for the shortest of a run
-    /// without any result.
+    /// proportion to their plans. If the budget is kept, a fixed case does not begin after it and is
+    /// ended soon after, and a headline case is left out whose first result does not fit, but for the
+    /// shortest of a run without any result.
     pub(crate) fn allowance(&self, case: &str, elapsed_s: f64) -> Allowance {
         let needs = self.needs();
         let Some(at) = self.cases.iter().position(|it| it.id == case) else {
@@ -48,8 +48,14 @@ impl RunForecast {
         let (shared_s, end_s) = match own.priority {
             TimePriority::Fixed => {
                 let has_run_result = needs.iter().any(|it| it.spent.has_result);
-                let is_late = own.may_be_cut && left_s <= 0.0 && has_run_result;
-                return if is_late { Allowance::Nothing } else { Allowance::Planned };
+                if !own.may_be_cut || !has_run_result {
+                    return Allowance::Planned;
+                }
+                if left_s <= 0.0 {
+                    return Allowance::Nothing;
+                }
+                let end_s = left_s + HARD_END * self.budget_s;
+                return Allowance::UpTo { total_s: f64::INFINITY, end_s, may_end: true };
             }
             TimePriority::Headline => {
                 (beside_fixed_s, beside_fixed_s + HARD_END * self.budget_s)
@@ -163,6 +169,8 @@ fn last_hope(needs: &[CaseNeed]) -> Option<usize> {
 mod tests {
     use assay_model::facts::HostFacts;
     use assay_model::plan::{Case, CasePair, Plan, StoppingRule};
+    use assay_model::workload::measurement_mode::MeasurementMode;
+    use assay_model::workload::storage::{ResponseCurvePoint, StorageTest, StorageWorkload};
     use assay_model::workload::{
         CacheBandwidthWorkload, CoreToCoreWorkload, Domain, LatencyWorkload, PeakFlopsWorkload,
         RdmaDevice, Workload,
@@ -354,7 +362,8 @@ mod tests {
         assert_eq!(fixed.allowance("1", 9.0), Allowance::Planned);
     }
 
-    /// Fixed cases begin within a budget that is kept, those with other hosts always.
+    /// Fixed cases begin within a budget that is kept and end soon after it; those with other hosts
+    /// are not shortened.
     #[test]
     fn fixed_cases_begin_within_the_budget() {
         let pair = CasePair {
@@ -366,8 +375,9 @@ mod tests {
             own: RdmaDevice::default(),
             far: RdmaDevice::default(),
         };
+        let ends = |end_s| Allowance::UpTo { total_s: f64::INFINITY, end_s, may_end: true };
         for (keeps_budget, pair, elapsed_s, expected) in [
-            (true, None, 3.9, Allowance::Planned),
+            (true, None, 3.0, ends(1.2)),
             (true, None, 4.1, Allowance::Nothing),
             (true, Some(pair), 4.1, Allowance::Planned),
             (false, None, 4.1, Allowance::Planned),
@@ -383,6 +393,70 @@ mod tests {
             );
             forecast.record_turn("1", 1.0, true);
             assert_eq!(forecast.allowance("2", elapsed_s), expected);
+        }
+    }
+
+    /// Curves of a maximum and four points. The first maximum writes its file for 25 s before.
+    #[test]
+    fn storage_keeps_the_budget_and_its_maxima() {
+        let points =
+            [1, 2, 3, 4].map(|it| ResponseCurvePoint::Share { percent: f64::from(it) });
+        let points = [&[ResponseCurvePoint::Maximum], &points[..]].concat();
+        let workload = StorageWorkload::new(vec![], vec![], Some(3.0));
+        let test = |curve: &str, point| StorageTest {
+            name: curve.into(),
+            point: Some(point),
+            provisioned_bytes_per_s: None,
+            precondition_passes: 0,
+            course: MeasurementMode::Once,
+            workload: workload.clone(),
+        };
+        let like = chains(1, 4.0).remove(0);
+        let case = |curve: &str, at: usize| Case {
+            id: format!("{curve}{at}"),
+            workload: Workload::Storage(Box::new(test(curve, points[at]))),
+            ..like.clone()
+        };
+        let cases: Vec<Case> =
+            ["a", "b", "c"].iter().flat_map(|curve| (0..5).map(|at| case(curve, at))).collect();
+        for (layout_s, keeps_budget, cut) in [
+            (0.0, true, 0),
+            (0.0, false, 0),
+            (25.0, true, 5),
+            (70.0, true, 14),
+            (70.0, false, 0),
+        ] {
+            let plan = Plan {
+                suite: "s".into(),
+                budget_s: 60.0,
+                seed: None,
+                cases: cases.clone(),
+                omitted: vec![],
+            };
+            let mut forecast =
+                RunForecast::from_plan(&plan, &HostFacts::default(), keeps_budget);
+            assert_eq!(forecast.cut_warning(), None);
+            let (mut elapsed_s, mut left_out) = (0.0, Vec::new());
+            for (case, nth) in cases.iter().zip(0..) {
+                if forecast.allowance(&case.id, elapsed_s) == Allowance::Nothing {
+                    forecast.record_end(&case.id);
+                    left_out.push(case.id.as_str());
+                    continue;
+                }
+                let turn_s = 3.5 + if nth == 0 { layout_s } else { 0.0 };
+                elapsed_s += turn_s;
+                forecast.record_turn(&case.id, turn_s, true);
+            }
+            assert_eq!(left_out.len(), cut, "{layout_s} {keeps_budget}: {left_out:?}");
+            let has_time_for_maxima = layout_s < 60.0;
+            assert!(
+                !has_time_for_maxima || left_out.iter().all(|it| !it.ends_with('0')),
+                "{left_out:?}"
+            );
+            assert!(
+                !keeps_budget || elapsed_s <= f64::max(63.0, layout_s + 3.5),
+                "{layout_s}: {elapsed_s}"
+            );
         }
     }
 

@@ -219,6 +219,37 @@ provisioned = "1TB/s"
     assert!(page.contains("<svg") && page.contains("Response curve of RndRead"));
 }
 
+/// The budget has time for all maxima, but not for all points of the curves.
+#[test]
+fn kept_budget_leaves_out_points_before_maxima() {
+    let world = World::in_memory();
+    let measure = |operation: &str| {
+        format!(
+            "[[measure]]\nbenchmark = \"storage\"\nname = \"{operation}\"\noperation = \"{operation}\"\n\
+             depth = 2\nbuffered = true\nsize = \"1MiB\"\nlength = \"1s\"\ncurve = [10, 50, 90, 95]\n"
+        )
+    };
+    let measures = ["read", "write", "mix"].map(measure).concat();
+    world.write("curves.toml", &format!("name = \"curves\"\n{measures}"));
+    let words = ["run", "curves.toml", "--target", ".", "--budget", "10s", "--quiet"];
+    let shown = world.assay(&words).succeeded();
+    assert!(shown.err.contains("cases were not measured: the budget of"), "{shown:?}");
+    let document = world.json(&["show", "latest", "--json"]);
+    let omitted = document["omitted"].as_array().unwrap();
+    assert!(!omitted.is_empty(), "{document:#}");
+    for it in omitted {
+        assert_eq!(it["reason"], "time");
+        assert!(it["benchmark"].as_str().unwrap().ends_with('%'), "{it}");
+    }
+    let maxima = results(&document, "storage", "latency");
+    let maxima: Vec<&str> = maxima.iter().filter_map(|it| it["case"].as_str()).collect();
+    for name in ["read/max", "write/max", "mix/max"] {
+        assert!(maxima.iter().any(|it| it.ends_with(name)), "{name}: {maxima:?}");
+    }
+    let page = world.assay(&["report", "latest"]).succeeded().out;
+    assert!(page.contains(omitted[0]["benchmark"].as_str().unwrap()), "{page}");
+}
+
 #[test]
 fn bend_points_are_added_and_drawn() {
     let world = World::in_memory();
