@@ -1,7 +1,7 @@
 //! Bounds and percentiles of a sentence against those of its source: "up to" that is lost, "at most"
 //! that became "at least", p99 that became p95.
 
-use super::words::{MAX_ENDING, has_word};
+use super::words::{MAX_ENDING, has_any_word};
 use super::{Linter, Rule, page_span};
 use crate::figure::{
     PageNumberFormat, PrintedFigure, base_language, is_unspaced_script, text_before,
@@ -382,14 +382,14 @@ fn names_bound(text: &str, figure: &PrintedFigure) -> bool {
     let behind: String = text[to..].chars().take(BEHIND_FIGURE).collect();
     let lower = format!("{} {behind}", text_before(text, from, BEFORE_FIGURE)).to_lowercase();
     steps::count(lower.len());
-    let has = |word: &&str| match word.chars().next() {
-        Some(first) if first.is_alphabetic() && !is_unspaced_script(first) => {
-            has_word(&lower, word, MAX_ENDING)
-        }
-        _ => lower.contains(*word),
+    let is_spaced = |word: &&&str| {
+        word.starts_with(|c: char| c.is_alphabetic() && !is_unspaced_script(c))
     };
-    OTHER_BOUNDS.iter().any(has)
-        || BEFORE.iter().chain(&BEHIND).any(|(_, words)| words.iter().any(has))
+    let has_any = |words: &[&str]| {
+        let mut unspaced = words.iter().filter(|word| !is_spaced(word));
+        has_any_word(&lower, words, MAX_ENDING) || unspaced.any(|word| lower.contains(*word))
+    };
+    has_any(&OTHER_BOUNDS) || BEFORE.iter().chain(&BEHIND).any(|(_, words)| has_any(words))
 }
 
 /// Reports percentiles that differ from those of the source, if there are equally many.
@@ -461,13 +461,17 @@ fn find_ordinal_percentiles(text: &str) -> Vec<NamedPercentile<'_>> {
         "", "th", "st", "nd", "rd", ".", "e", "º", "º.", ".º", "-й", "-го", "-м", "-му", "第",
         "번째",
     ];
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return Vec::new();
+    }
     let lower = text.to_lowercase();
     // A change of length in lower case would shift the positions.
     if lower.len() != text.len() {
         return Vec::new();
     }
     steps::count(lower.len());
-    let words = PERCENTILE_WORDS.iter().flat_map(|word| lower.match_indices(word));
+    let named = PERCENTILE_WORDS.iter().filter(|word| lower.contains(**word));
+    let words = named.flat_map(|word| lower.match_indices(word));
     let before = |at: usize| {
         let before = text.get(..at)?.trim_end_matches([' ', '\u{a0}', '-', '*']);
         let end = before.rfind(|c: char| c.is_ascii_digit())? + 1;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_claims::lint::{Confidence, LintFinding, comparison_gap, lint};
+use assay_claims::lint::{Confidence, LintFinding, check_page, lint};
 
 /// Returns a page in a language: one line of Markdown, as a table if it starts with `|`.
 fn page(language: &str, line: &str) -> String {
@@ -237,11 +237,11 @@ fn compares_sentences_in_order_or_reports_gap() {
     ] {
         let text = format!("---\nlang: fr\n---\n{text}");
         assert_eq!(format_new_findings(&text, source), expected, "{text}");
-        assert_eq!(comparison_gap(&text, source), None, "{text}");
+        assert_eq!(check_page(&text, Some(source)).gap, None, "{text}");
     }
     let joined = "Plus de 300 000 IOPS. Une latence de 1 ms.\n";
     assert_eq!(format_new_findings(joined, source), "");
-    let gap = comparison_gap(joined, source).unwrap();
+    let gap = check_page(joined, Some(source)).gap.unwrap();
     assert!(gap.contains("are 1 here and 2 in"), "{gap}");
 }
 
