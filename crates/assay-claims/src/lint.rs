@@ -181,8 +181,8 @@ pub fn check_page(text: &str, source: Option<&str>) -> PageFindings {
     laws::check(&mut lint, &page);
     relations::check(&mut lint, &page);
     contradictions::check(&mut lint, &page);
-    let gap = source
-        .and_then(|it| source_comparison::check(&mut lint, &page, &LintPage::read(it)));
+    let gap =
+        source.and_then(|it| source_comparison::check(&mut lint, &page, &LintPage::read(it)));
     let mut findings = lint.findings;
     // Front matter has a syntax of its own.
     let in_front = findings.iter_mut().filter(|it| it.start < page.front_matter_end);

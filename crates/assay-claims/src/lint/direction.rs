@@ -214,7 +214,8 @@ pub(super) fn compare_directions(
     {
         return;
     }
-    let (words, source_words) = (DirectionWords::of_text(text), DirectionWords::of_text(source));
+    let (words, source_words) =
+        (DirectionWords::of_text(text), DirectionWords::of_text(source));
     let (directions, source_directions) = (words.directions(), source_words.directions());
     let only_direction = |all: &[LintDirection]| {
         all.first().copied().filter(|first| all.iter().all(|it| it == first))

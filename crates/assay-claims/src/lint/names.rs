@@ -61,8 +61,7 @@ pub(super) fn find_protected_names(
     };
     let found: BTreeSet<usize> =
         find_words(lower, &LOWER_NAMES).filter(ends).map(|(_, number)| number).collect();
-    let names =
-        found.into_iter().map(|it| (PROTECTED_NAMES[it], LOWER_NAMES[it].as_str()));
+    let names = found.into_iter().map(|it| (PROTECTED_NAMES[it], LOWER_NAMES[it].as_str()));
     names.filter(move |(name, _)| *name != "STREAM" || has_word(text, name, NO_ENDING))
 }
 

@@ -118,8 +118,7 @@ fn check_link(lint: &mut Linter<'_>, text: &PageText) {
     let is_above = bytes * 8.0 > capacity * BOTH_DIRECTIONS && bytes <= capacity;
     if is_above
         && is_one_sentence
-        && (after.contains(LINK_PART)
-            || has_any_word(&after, &LINK_WORDS, MAX_ENDING))
+        && (after.contains(LINK_PART) || has_any_word(&after, &LINK_WORDS, MAX_ENDING))
         && !lower.contains('×')
         && !has_any_word(&lower, &OTHER_RATE_WORDS, MAX_ENDING)
     {
