@@ -153,6 +153,21 @@ struct Linter<'t> {
 /// translated.
 #[must_use]
 pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
+    check_page(text, source).findings
+}
+
+/// Findings of a page.
+#[derive(Debug)]
+pub struct PageFindings {
+    /// All findings, in the order of the page.
+    pub findings: Vec<LintFinding>,
+    /// Reason why parts of the page cannot be compared with its source, if any.
+    pub gap: Option<String>,
+}
+
+/// Checks a page as [`lint`] does.
+#[must_use]
+pub fn check_page(text: &str, source: Option<&str>) -> PageFindings {
     let page = LintPage::read(text);
     let language = PageLanguage::of_page(&page);
     let number_format = language.number_format(&page);
@@ -167,9 +182,8 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     laws::check(&mut lint, &page);
     relations::check(&mut lint, &page);
     contradictions::check(&mut lint, &page);
-    if let Some(source) = source {
-        source_comparison::check(&mut lint, &page, &LintPage::read(source));
-    }
+    let gap =
+        source.and_then(|it| source_comparison::check(&mut lint, &page, &LintPage::read(it)));
     let mut findings = lint.findings;
     // Front matter has a syntax of its own.
     let in_front = findings.iter_mut().filter(|it| it.start < page.front_matter_end);
@@ -179,7 +193,7 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     // The laws and the comparison with the source may report the same error.
     findings.dedup_by(|b, a| a.rule == b.rule && (a.start, a.end) == (b.start, b.end));
     findings.truncate(MAX_FINDINGS);
-    findings
+    PageFindings { findings, gap }
 }
 
 /// Applies every replacement; returns the page and their number.
@@ -200,12 +214,6 @@ pub fn apply_fixes(text: &str, findings: &[LintFinding]) -> (String, usize) {
         }
     }
     (fixed, count)
-}
-
-/// Returns the reason why parts of a page cannot be compared with its source, if any.
-#[must_use]
-pub fn comparison_gap(text: &str, source: &str) -> Option<String> {
-    source_comparison::comparison_gap(&LintPage::read(text), &LintPage::read(source))
 }
 
 /// Language of a page.

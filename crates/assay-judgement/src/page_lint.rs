@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use assay_claims::figure::has_figures;
-use assay_claims::lint::{self, Confidence, LintFinding, MAX_PAGE_BYTES, Rule};
+use assay_claims::lint::{self, Confidence, LintFinding, MAX_PAGE_BYTES, PageFindings, Rule};
 use assay_claims::page::LintPage;
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
@@ -66,9 +66,9 @@ impl PageFile {
             notes.push("no figures found".to_owned());
         }
         let source = source.map(|source| source.rendered_like(&self.text, &self.path));
-        let gap = source.as_deref().and_then(|it| lint::comparison_gap(&self.text, it));
+        let PageFindings { findings, gap } = lint::check_page(&self.text, source.as_deref());
         notes.extend(gap);
-        let findings = find_errors(&self.text, source.as_deref(), are_possible_included);
+        let findings = retain_errors(findings, are_possible_included);
         PageCheck { findings, notes, source, are_possible_included }
     }
 }
@@ -91,18 +91,17 @@ impl PageCheck {
         if count == 0 {
             return Ok(None);
         }
-        self.findings = find_errors(&text, self.source.as_deref(), self.are_possible_included);
+        let findings = lint::lint(&text, self.source.as_deref());
+        self.findings = retain_errors(findings, self.are_possible_included);
         Ok(Some(FixedPage { text, count }))
     }
 }
 
-/// Returns the findings of a page; possible ones on request only.
-fn find_errors(
-    text: &str,
-    source: Option<&str>,
+/// Returns the findings without the possible ones, unless they were requested.
+fn retain_errors(
+    mut findings: Vec<LintFinding>,
     are_possible_included: bool,
 ) -> Vec<LintFinding> {
-    let mut findings = lint::lint(text, source);
     findings.retain(|it| are_possible_included || it.confidence > Confidence::Possible);
     findings
 }
@@ -267,10 +266,9 @@ fn render_run_like(run: &Run, text: &str, path: &Path) -> String {
             }
         });
         for source in candidates.into_iter().flatten() {
+            let PageFindings { findings, gap } = lint::check_page(text, Some(&source));
             // A candidate that cannot be compared counts as one more finding.
-            let left_out = usize::from(lint::comparison_gap(text, &source).is_some());
-            let distance =
-                lint::lint(text, Some(&source)).len().saturating_sub(alone) + left_out;
+            let distance = findings.len().saturating_sub(alone) + usize::from(gap.is_some());
             if nearest.as_ref().is_none_or(|(known, _)| distance < *known) {
                 nearest = Some((distance, source));
             }

@@ -1,7 +1,7 @@
 //! Bounds and percentiles of a sentence against those of its source: "up to" that is lost, "at most"
 //! that became "at least", p99 that became p95.
 
-use super::words::{MAX_ENDING, has_word};
+use super::words::{MAX_ENDING, has_any_word};
 use super::{Linter, Rule, page_span};
 use crate::figure::{
     PageNumberFormat, PrintedFigure, base_language, is_unspaced_script, text_before,
@@ -179,6 +179,8 @@ const BEFORE: [(Bound, &[&str]); 2] = [
         ],
     ),
 ];
+/// Verbs of Chinese between a bound and its figure.
+const BEFORE_VERB: [&str; 4] = ["为", "為", "可达", "可達"];
 /// Words behind a figure.
 const BEHIND: [(Bound, &[&str]); 2] = [
     (
@@ -335,18 +337,22 @@ pub(super) fn find_bound(text: &str, figure: &PrintedFigure) -> Option<Bound> {
     steps::count(NEAR);
     let before = text_before(text, from, NEAR).to_lowercase();
     let before = before.trim_end_matches([' ', '\u{a0}', '~', '*', '_']);
+    // `至少为 3 ms`: the verb is between the bound and the figure.
+    let before = BEFORE_VERB.iter().find_map(|it| before.strip_suffix(it)).unwrap_or(before);
+    let end = figure.unit.as_ref().map_or(to, |unit| unit.span.1.max(to));
+    let behind = text[end..].trim_start();
     let ends = |word: &&str| {
         before.strip_suffix(*word).is_some_and(|rest| {
-            // `->` is an arrow, and a line of a quotation begins with `>`.
+            // `->` is an arrow, and a line of a quotation begins with `>`; a cell may be a bound.
             if ["<", ">"].contains(word) {
-                return !rest.ends_with(['-', '=', '<', '>']) && !rest.trim().is_empty();
+                let is_alone = *word == "<" || behind.is_empty();
+                return !rest.ends_with(['-', '=', '<', '>'])
+                    && (is_alone || !rest.trim().is_empty());
             }
             let is_edge = rest.chars().next_back().is_none_or(|c| !c.is_alphabetic());
             is_edge || word.starts_with(is_unspaced_script)
         })
     };
-    let end = figure.unit.as_ref().map_or(to, |unit| unit.span.1.max(to));
-    let behind = text[end..].trim_start();
     let of_before = BEFORE.iter().flat_map(|(bound, words)| {
         words.iter().filter(|word| ends(word)).map(move |word| (word.len(), *bound))
     });
@@ -382,14 +388,13 @@ fn names_bound(text: &str, figure: &PrintedFigure) -> bool {
     let behind: String = text[to..].chars().take(BEHIND_FIGURE).collect();
     let lower = format!("{} {behind}", text_before(text, from, BEFORE_FIGURE)).to_lowercase();
     steps::count(lower.len());
-    let has = |word: &&str| match word.chars().next() {
-        Some(first) if first.is_alphabetic() && !is_unspaced_script(first) => {
-            has_word(&lower, word, MAX_ENDING)
-        }
-        _ => lower.contains(*word),
+    let is_spaced =
+        |word: &&&str| word.starts_with(|c: char| c.is_alphabetic() && !is_unspaced_script(c));
+    let has_any = |words: &[&str]| {
+        let mut unspaced = words.iter().filter(|word| !is_spaced(word));
+        has_any_word(&lower, words, MAX_ENDING) || unspaced.any(|word| lower.contains(*word))
     };
-    OTHER_BOUNDS.iter().any(has)
-        || BEFORE.iter().chain(&BEHIND).any(|(_, words)| words.iter().any(has))
+    has_any(&OTHER_BOUNDS) || BEFORE.iter().chain(&BEHIND).any(|(_, words)| has_any(words))
 }
 
 /// Reports percentiles that differ from those of the source, if there are equally many.
@@ -461,13 +466,17 @@ fn find_ordinal_percentiles(text: &str) -> Vec<NamedPercentile<'_>> {
         "", "th", "st", "nd", "rd", ".", "e", "º", "º.", ".º", "-й", "-го", "-м", "-му", "第",
         "번째",
     ];
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return Vec::new();
+    }
     let lower = text.to_lowercase();
     // A change of length in lower case would shift the positions.
     if lower.len() != text.len() {
         return Vec::new();
     }
     steps::count(lower.len());
-    let words = PERCENTILE_WORDS.iter().flat_map(|word| lower.match_indices(word));
+    let named = PERCENTILE_WORDS.iter().filter(|word| lower.contains(**word));
+    let words = named.flat_map(|word| lower.match_indices(word));
     let before = |at: usize| {
         let before = text.get(..at)?.trim_end_matches([' ', '\u{a0}', '-', '*']);
         let end = before.rfind(|c: char| c.is_ascii_digit())? + 1;

@@ -6,7 +6,7 @@
 use assay_model::quantity::Unit;
 
 use super::checks::Check;
-use super::words::{MAX_ENDING, has_word};
+use super::words::{MAX_ENDING, has_any_word};
 use super::{FigureColumn, Linter, bare_figure, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, text_before};
 use crate::page::{PageTable, PageText};
@@ -155,7 +155,7 @@ fn check_percentages(
 ) {
     let heading = table.rows.first().and_then(|it| it.get(number));
     let heading = heading.map(|it| it.text.to_lowercase()).unwrap_or_default();
-    let is_named = RELATION_WORDS.iter().any(|word| has_word(&heading, word, MAX_ENDING))
+    let is_named = has_any_word(&heading, &RELATION_WORDS, MAX_ENDING)
         || RELATION_ENDS.iter().any(|word| heading.contains(word));
     if !is_named {
         return;

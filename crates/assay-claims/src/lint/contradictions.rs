@@ -9,7 +9,7 @@ use super::bounds::find_bound;
 use super::checks::Check;
 use super::words::{NO_ENDING, has_word};
 use super::{Linter, column_unit, figure_with_unit, full_rows, page_span};
-use crate::figure::PrintedFigure;
+use crate::figure::{PrintedFigure, is_unspaced_script};
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
 
@@ -179,13 +179,22 @@ fn is_other_value(lint: &Linter<'_>, figure: &PrintedFigure, expected: &PrintedF
 const SENTENCE_TOLERANCE: f64 = 0.02;
 
 /// Words before and between two figures that a percentage compares.
-const CHANGES: [(&str, &str); 7] = [
+const CHANGES: [(&str, &str); 16] = [
     ("from", "to"),
     ("von", "auf"),
     ("de", "à"),
     ("de", "a"),
     ("с", "до"),
     ("从", "到"),
+    ("从", "提高到"),
+    ("从", "提升到"),
+    ("从", "提升至"),
+    ("从", "增加到"),
+    ("从", "增至"),
+    ("从", "降低到"),
+    ("从", "下降到"),
+    ("从", "降到"),
+    ("从", "降至"),
     ("z", "na"),
 ];
 
@@ -195,9 +204,9 @@ const CHANGES_BEHIND: [(&str, [&str; 3]); 2] =
 
 /// Returns whether words around two figures say that one became the other.
 fn is_change(before: &str, between: &str, behind: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() && !is_unspaced_script(c);
     let is_preposition = |(from, to): &(&str, &str)| {
-        between == *to
-            && before.strip_suffix(from).is_some_and(|it| !it.ends_with(char::is_alphanumeric))
+        between == *to && before.strip_suffix(from).is_some_and(|it| !it.ends_with(is_letter))
     };
     let is_postposition = |(from, to): &(&str, [&str; 3])| {
         between == *from && to.iter().any(|word| behind.starts_with(word))
@@ -217,12 +226,15 @@ fn is_result(before: &str, behind: &str) -> bool {
     /// First words behind one.
     const SUBJECTS: [&str; 7] =
         ["of ", "cpu", "load", "util", "percentile", "confidence", "cases"];
+    /// Words before one that is of something else: "CPU usage 80 %", 使用率.
+    const OTHERS: [&str; 5] = ["cpu", "usage", "util", "load", "率"];
     let behind = behind.trim_start().trim_start_matches('%').trim_start().to_lowercase();
     let last_word = before.split_whitespace().next_back().unwrap_or_default();
     before.chars().count() <= NEAR
         && !before.contains([';', '。'])
         && !before.contains(". ")
         && !CONDITIONS.contains(&last_word)
+        && !OTHERS.iter().any(|word| before.to_lowercase().contains(word))
         && !SUBJECTS.iter().any(|word| behind.starts_with(word))
 }
 

@@ -112,35 +112,34 @@ fn find_directions(lower: &str) -> Vec<LintDirection> {
     locate_directions(lower).into_iter().map(|(_, direction)| direction).collect()
 }
 
-/// Returns the direction words of a text with their positions.
+/// Returns the direction words of a text in lower case with their positions, in one pass.
 fn locate_directions(lower: &str) -> Vec<(usize, LintDirection)> {
     steps::count(lower.len());
-    let is_direction_word = |position: usize| {
-        let before = lower[..position].chars().next_back();
-        let is_start = before.is_none_or(|c| !c.is_alphabetic() || is_unspaced_script(c));
-        let first = lower[position..].chars().next();
-        (is_start || first.is_some_and(is_unspaced_script))
-            && !ONLY_WORDS
-                .iter()
-                .chain(&COMPOUND_STARTS)
-                .any(|word| lower[..position].ends_with(word))
-            && !NON_DIRECTIONS.iter().any(|word| lower[position..].starts_with(word))
-    };
-    let mut matches: Vec<(usize, LintDirection)> = Vec::new();
-    for (words, direction) in
-        [(&READ_WORDS[..], LintDirection::Reads), (&WRITE_WORDS[..], LintDirection::Writes)]
-    {
-        for word in words {
-            let positions = lower
-                .match_indices(word)
-                .map(|(position, _)| position)
-                .filter(|position| is_direction_word(*position));
-            matches.extend(positions.map(|position| (position, direction)));
+    let (mut found, mut before) = (Vec::new(), None::<char>);
+    for (position, c) in lower.char_indices() {
+        let is_start = before.is_none_or(|it| !it.is_alphabetic() || is_unspaced_script(it));
+        before = Some(c);
+        if is_start || is_unspaced_script(c) {
+            found.extend(direction_at(lower, position).map(|it| (position, it)));
         }
     }
-    matches.sort_by_key(|(position, _)| *position);
-    matches.dedup_by_key(|(position, _)| *position);
-    matches
+    found
+}
+
+/// Returns the direction whose word is at a position.
+fn direction_at(lower: &str, position: usize) -> Option<LintDirection> {
+    let (before, rest) = lower.split_at(position);
+    let first = rest.bytes().next();
+    let is_here = |word: &&str| word.bytes().next() == first && rest.starts_with(*word);
+    let direction = match () {
+        () if READ_WORDS.iter().any(is_here) => LintDirection::Reads,
+        () if WRITE_WORDS.iter().any(is_here) => LintDirection::Writes,
+        () => return None,
+    };
+    let mut compounds = ONLY_WORDS.iter().chain(&COMPOUND_STARTS);
+    let is_other = compounds.any(|word| before.ends_with(word))
+        || NON_DIRECTIONS.iter().any(|word| rest.starts_with(word));
+    (!is_other).then_some(direction)
 }
 
 fn rates(text: &PageText) -> impl Iterator<Item = &PrintedFigure> {
@@ -208,10 +207,6 @@ pub(super) fn compare_directions(
     text: &PageText,
     (source, source_format): (&PageText, PageNumberFormat),
 ) {
-    let (directions, source_directions) = (
-        find_directions(&text.text.to_lowercase()),
-        find_directions(&source.text.to_lowercase()),
-    );
     // Long texts without figures are not about results.
     let has_figure = |text: &PageText| !text.figures.is_empty();
     if text.text.len().min(source.text.len()) > LONGEST_LABEL
@@ -219,6 +214,9 @@ pub(super) fn compare_directions(
     {
         return;
     }
+    let (words, source_words) =
+        (DirectionWords::of_text(text), DirectionWords::of_text(source));
+    let (directions, source_directions) = (words.directions(), source_words.directions());
     let only_direction = |all: &[LintDirection]| {
         all.first().copied().filter(|first| all.iter().all(|it| it == first))
     };
@@ -247,12 +245,32 @@ pub(super) fn compare_directions(
         lint.add_likely_difference(Rule::Direction, span, message);
         return;
     }
-    let (Some(page), Some(source)) = (directed_figures(text), directed_figures(source)) else {
+    let (Some(page), Some(source)) =
+        (directed_figures(text, &words), directed_figures(source, &source_words))
+    else {
         return;
     };
     if let Some(figure) = find_swapped(lint.number_format, &page, (&source, source_format)) {
         let message = "reads and writes are swapped".to_owned();
         lint.add_difference(Rule::Direction, page_span(text, figure.number_span), message);
+    }
+}
+
+/// Words for directions in a text.
+struct DirectionWords {
+    located: Vec<(usize, LintDirection)>,
+    /// Bytes of the text in lower case, in which they are located.
+    length: usize,
+}
+
+impl DirectionWords {
+    fn of_text(text: &PageText) -> Self {
+        let lower = text.text.to_lowercase();
+        Self { located: locate_directions(&lower), length: lower.len() }
+    }
+
+    fn directions(&self) -> Vec<LintDirection> {
+        self.located.iter().map(|(_, direction)| *direction).collect()
     }
 }
 
@@ -262,20 +280,26 @@ type DirectedFigure<'p> = (&'p PrintedFigure, LintDirection);
 /// Returns the figures that reads or writes may have, rates and times, each with its direction.
 /// `None` if the text does not show to which word they belong: each word must have figures, all
 /// behind it, all before it, or equally many around it.
-fn directed_figures(text: &PageText) -> Option<Vec<DirectedFigure<'_>>> {
+fn directed_figures<'p>(
+    text: &'p PageText,
+    words: &DirectionWords,
+) -> Option<Vec<DirectedFigure<'p>>> {
     /// Maximum number of figures that are compared; real sentences have fewer.
     const MOST: usize = 16;
-    let lower = text.text.to_lowercase();
     // A change of length in lower case would shift the positions.
-    if lower.len() != text.text.len() {
+    if words.length != text.text.len() {
         return None;
     }
     let is_time =
         |it: &&PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit == Unit::Second);
     let times = text.figures.iter().filter(is_time);
-    let mut figures: Vec<&PrintedFigure> = rates(text).chain(times).collect();
+    let mut figures: Vec<&PrintedFigure> = rates(text).chain(times).take(MOST + 1).collect();
+    let words = &words.located;
+    // Each word has a figure.
+    if !(2..=MOST).contains(&figures.len()) || words.len() > figures.len() {
+        return None;
+    }
     figures.sort_by_key(|it| it.number_span.0);
-    let words = locate_directions(&lower);
     let position = |it: &&PrintedFigure| it.number_span.0;
     let (first, last) = (figures.first().map(position)?, figures.last().map(position)?);
     let (first_word, last_word) = (words.first()?.0, words.last()?.0);
@@ -291,11 +315,12 @@ fn directed_figures(text: &PageText) -> Option<Vec<DirectedFigure<'_>>> {
         }
         _ => return None,
     };
+    steps::count(words.len() * owners.len());
     let has = |direction: LintDirection| words.iter().any(|(_, it)| *it == direction);
     let is_complete = (0..words.len()).all(|it| owners.contains(&it))
         && has(LintDirection::Reads)
         && has(LintDirection::Writes);
-    (is_complete && (2..=MOST).contains(&figures.len())).then(|| {
+    is_complete.then(|| {
         let directions = owners.iter().map(|owner| words[*owner].1);
         figures.iter().copied().zip(directions).collect()
     })

@@ -1,6 +1,10 @@
 //! Rules for names that must not be translated, and for words that mix two scripts.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use super::checks::Check;
+use super::words::{NO_ENDING, ends_word, find_words, has_word};
 use super::{Linter, page_span};
 use crate::figure::is_unspaced_script;
 use crate::page::{LintPage, PageText};
@@ -11,7 +15,7 @@ use crate::steps;
 const TRANSLITERATED_NAMES: [&str; 11] =
     ["Rpeak", "Rmax", "HPL", "IOR", "OSU", "CCX", "HB", "HC", "Triad", "Linpack", "RDMA"];
 /// Names that a cell must contain if the same cell of the source does.
-pub(super) const PROTECTED_NAMES: [&str; 25] = [
+const PROTECTED_NAMES: [&str; 25] = [
     "STREAM",
     "Triad",
     "HPL",
@@ -38,6 +42,28 @@ pub(super) const PROTECTED_NAMES: [&str; 25] = [
     "Vdbench",
     "InfiniBand",
 ];
+
+/// The protected names in lower case.
+static LOWER_NAMES: LazyLock<Vec<String>> =
+    LazyLock::new(|| PROTECTED_NAMES.iter().map(|it| it.to_lowercase()).collect());
+
+/// Protected name in any letters, and in lower case.
+pub(super) type ProtectedName = (&'static str, &'static str);
+
+/// Returns the protected names of a text, in the order of their list. STREAM is an ordinary word in
+/// small letters.
+pub(super) fn find_protected_names(
+    text: &str,
+    lower: &str,
+) -> impl Iterator<Item = ProtectedName> {
+    let ends = |(at, number): &(usize, usize)| {
+        ends_word(&lower[at + LOWER_NAMES[*number].len()..], NO_ENDING)
+    };
+    let found: BTreeSet<usize> =
+        find_words(lower, &LOWER_NAMES).filter(ends).map(|(_, number)| number).collect();
+    let names = found.into_iter().map(|it| (PROTECTED_NAMES[it], LOWER_NAMES[it].as_str()));
+    names.filter(move |(name, _)| *name != "STREAM" || has_word(text, name, NO_ENDING))
+}
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for text in page.texts() {

@@ -413,7 +413,21 @@ fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
 /// Returns whether the text between two figures separates them: a comma, or several words.
 fn is_list(between: &str) -> bool {
     steps::count(between.len());
-    const CONJUNCTIONS: [&str; 8] = ["或", "和", "与", "與", "及", "または", "또는", "및"];
+    const CONJUNCTIONS: [&str; 13] = [
+        "或",
+        "和",
+        "与",
+        "與",
+        "及",
+        "または",
+        "또는",
+        "및",
+        "到",
+        "至",
+        "から",
+        "에서",
+        "부터",
+    ];
     if between.contains([',', ';', '/', '·', '、', '，', '；'])
         || CONJUNCTIONS.iter().any(|word| between.contains(word))
     {

@@ -4,7 +4,7 @@
 use assay_model::quantity::Unit;
 
 use super::checks::Check;
-use super::words::{MAX_ENDING, NO_ENDING, has_word};
+use super::words::{MAX_ENDING, NO_ENDING, has_any_word};
 use super::{Linter, column_unit, figure_with_unit, full_rows, page_span, trimmed_span};
 use crate::figure::{PrintedFigure, PrintedUnit, text_before};
 use crate::page::{LintPage, PageTable, PageText};
@@ -20,7 +20,7 @@ const ABOUT_TOLERANCE: f64 = 0.01;
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     let names_parallelism = page.prose.iter().any(|text| {
         let lower = text.text.to_lowercase();
-        PARALLEL_WORDS.iter().any(|word| has_word(&lower, word, NO_ENDING))
+        has_any_word(&lower, &PARALLEL_WORDS, NO_ENDING)
     });
     for table in &page.tables {
         check_peak_columns(lint, table);
@@ -118,10 +118,9 @@ fn check_link(lint: &mut Linter<'_>, text: &PageText) {
     let is_above = bytes * 8.0 > capacity * BOTH_DIRECTIONS && bytes <= capacity;
     if is_above
         && is_one_sentence
-        && (after.contains(LINK_PART)
-            || LINK_WORDS.iter().any(|word| has_word(&after, word, MAX_ENDING)))
+        && (after.contains(LINK_PART) || has_any_word(&after, &LINK_WORDS, MAX_ENDING))
         && !lower.contains('×')
-        && !OTHER_RATE_WORDS.iter().any(|word| has_word(&lower, word, MAX_ENDING))
+        && !has_any_word(&lower, &OTHER_RATE_WORDS, MAX_ENDING)
     {
         let (printed, gbit_per_s) = (&text.text[link.number_span.0..end], bytes * 8.0 / 1e9);
         let message =
@@ -293,7 +292,7 @@ fn parallel_columns(table: &PageTable) -> Vec<usize> {
     let headings = table.rows.first().into_iter().flatten().enumerate().take(MAX_COLUMNS);
     let is_parallel = |heading: &PageText| {
         let lower = heading.text.to_lowercase();
-        PARALLEL_WORDS.iter().any(|word| has_word(&lower, word, NO_ENDING))
+        has_any_word(&lower, &PARALLEL_WORDS, NO_ENDING)
     };
     headings.filter(|(_, it)| is_parallel(it)).map(|(number, _)| number).collect()
 }

@@ -6,10 +6,10 @@
 
 use assay_model::quantity::Unit;
 
-use super::names::{PROTECTED_NAMES, to_cyrillic};
+use super::names::{find_protected_names, to_cyrillic};
 use super::relations::BINARY_SIZES;
 use super::units::OPERATION_WORDS;
-use super::words::{MAX_ENDING, NO_ENDING, has_word};
+use super::words::{MAX_ENDING, has_word};
 use super::{Linter, Rule, bounds, direction, page_span, trimmed_span};
 use crate::figure::{
     BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, heading_unit,
@@ -20,10 +20,14 @@ use crate::steps;
 
 mod pairing;
 
-pub(super) use pairing::comparison_gap;
-use pairing::{pair_prose, pair_tables};
+use pairing::{comparison_gap, pair_prose, pair_tables};
 
-pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
+/// Reports the differences; returns the reason why parts cannot be compared, if any.
+pub(super) fn check(
+    lint: &mut Linter<'_>,
+    page: &LintPage,
+    source: &LintPage,
+) -> Option<String> {
     if page.tables.len() != source.tables.len() {
         let message =
             format!("{} tables, but the source has {}", page.tables.len(), source.tables.len());
@@ -42,12 +46,16 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
     let titles = page.titles.iter().zip(&source.titles);
     let pairs = pair_prose((page, lint.number_format), (source, source_format));
     for (text, source_text) in titles.chain(pairs) {
+        if is_unchanged(text, source_text, lint.number_format == source_format) {
+            continue;
+        }
         direction::compare_directions(lint, text, (source_text, source_format));
         bounds::compare(lint, text, (source_text, source_format));
         compare_replaced_names(lint, text, source_text);
         let page = ComparedText::new(text, lint.number_format);
         compare_texts(lint, &page, &ComparedText::new(source_text, source_format));
     }
+    comparison_gap(page, source)
 }
 
 fn compare_tables(
@@ -68,21 +76,18 @@ fn compare_tables(
             if row_index == 0 {
                 compare_headings(lint, cell, source_cell);
             }
-            let heading = |table: &PageTable| {
-                table.rows[0].get(column).map_or(String::new(), |it| it.text.clone())
-            };
             let (mut page, mut source) = (
                 ComparedText::new(cell, lint.number_format),
                 ComparedText::new(source_cell, source_format),
             );
-            page.labels = labels[0].clone() + &heading(table);
-            source.labels = labels[1].clone() + &heading(source_table);
+            page.labels = labels_with_heading(&labels[0], table, column);
+            source.labels = labels_with_heading(&labels[1], source_table, column);
             compare_texts(lint, &page, &source);
         }
     }
 }
 
-/// Returns whether a cell has the text of the source with the same meaning.
+/// Returns whether a cell or a paragraph has the text of the source with the same meaning.
 fn is_unchanged(cell: &PageText, source: &PageText, has_same_format: bool) -> bool {
     let is_plain = |it: &PrintedFigure| it.mark.is_none() && it.group.is_none();
     cell.text == source.text && (has_same_format || cell.figures.iter().all(is_plain))
@@ -103,16 +108,20 @@ fn row_labels(row: &[PageText]) -> String {
     labels.take(MAX_LABELS).flat_map(|it| [it.text.as_str(), " "]).collect()
 }
 
+/// Returns the labels of a row with the heading of a column, or nothing if they are too long to be
+/// searched for each cell.
+fn labels_with_heading(labels: &str, table: &PageTable, column: usize) -> String {
+    let heading = table.rows[0].get(column).map_or("", |it| it.text.as_str());
+    let length = labels.len() + heading.len();
+    if length > LONGEST_CELL {
+        return String::new();
+    }
+    steps::count(length);
+    [labels, heading].concat()
+}
+
 /// Maximum number of labels of one row.
 const MAX_LABELS: usize = 8;
-
-/// Returns whether a text has a name. STREAM is an ordinary word in small letters.
-fn has_name(text: &str, lower: &str, name: &str) -> bool {
-    match name {
-        "STREAM" => has_word(text, name, NO_ENDING),
-        name => has_word(lower, &name.to_lowercase(), NO_ENDING),
-    }
-}
 
 fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
     // Most cells are bare numbers or equal.
@@ -120,10 +129,8 @@ fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
         return;
     }
     let (lower, source_lower) = (cell.text.to_lowercase(), source.text.to_lowercase());
-    for name in PROTECTED_NAMES {
-        let name_lower = name.to_lowercase();
-        let is_missing = has_name(&source.text, &source_lower, name)
-            && !has_word(&lower, &name_lower, MAX_ENDING);
+    for (name, name_lower) in find_protected_names(&source.text, &source_lower) {
+        let is_missing = !has_word(&lower, name_lower, MAX_ENDING);
         // Transliterated names are reported by another rule.
         let transliterated = to_cyrillic(name);
         let is_transliterated =
@@ -140,18 +147,12 @@ fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
 /// Reports a name in a sentence that replaces another name of the source.
 fn compare_replaced_names(lint: &mut Linter<'_>, text: &PageText, source: &PageText) {
     let (lower, source_lower) = (text.text.to_lowercase(), source.text.to_lowercase());
-    let is_only = |name: &&str, here: &str, there: &str| {
-        let name = name.to_lowercase();
-        has_word(here, &name, NO_ENDING) && !there.contains(&name)
+    let first_only = |text: &str, here: &str, there: &str| {
+        let mut names = find_protected_names(text, here);
+        names.find(|(_, lower)| !there.contains(lower)).map(|(name, _)| name)
     };
-    let mut names = PROTECTED_NAMES.iter();
-    let added = names.find(|name| {
-        has_name(&text.text, &lower, name) && is_only(name, &lower, &source_lower)
-    });
-    let mut names = PROTECTED_NAMES.iter();
-    let lost = names.find(|name| {
-        has_name(&source.text, &source_lower, name) && is_only(name, &source_lower, &lower)
-    });
+    let added = first_only(&text.text, &lower, &source_lower);
+    let lost = first_only(&source.text, &source_lower, &lower);
     if let (Some(added), Some(lost)) = (added, lost) {
         let message = format!("{added}, and the source has {lost}");
         lint.add_likely_difference(Rule::Name, trimmed_span(text), message);
@@ -277,7 +278,7 @@ impl<'p> ComparedText<'p> {
             || is_prefix
             || is_near
             || contains_unit(after, unit)
-            || self.labels.len() <= LONGEST_CELL && contains_unit(&self.labels, unit)
+            || contains_unit(&self.labels, unit)
     }
 
     /// Returns the text before a figure, as far as it may describe it.

@@ -6,7 +6,7 @@ use assay_model::quantity::Unit;
 
 use super::bounds::{NamedPercentile, find_percentiles};
 use super::checks::Check;
-use super::words::{NO_ENDING, has_word};
+use super::words::{NO_ENDING, has_any_word};
 use super::{Linter, column_unit, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, is_unspaced_script};
 use crate::page::{PageTable, PageText};
@@ -383,7 +383,7 @@ fn is_of_rates(table: &PageTable, number: usize) -> bool {
             Unit::BytePerSecond | Unit::BitPerSecond | Unit::IoPerSecond | Unit::FlopPerSecond
         )
     );
-    has_unit_of_rate || RATES.iter().any(|word| has_word(&heading, word, NO_ENDING))
+    has_unit_of_rate || has_any_word(&heading, &RATES, NO_ENDING)
 }
 
 /// Returns whether columns such as `P10` and `P99` are percentiles, and not types of disks or

@@ -153,6 +153,21 @@ fn long_tables_take_linear_work() {
         Some(&|n| format!("| a |\n|---|\n| {} |\n", long("1 MB/1 ", n))),
     );
     check(
+        "directions in one line",
+        |n| long("reads 1 GB/s, writes 2 GB/s, ", n),
+        Some(&|n| long("reads 1 GB/s, writes 3 GB/s, ", n)),
+    );
+    check(
+        "a long label beside changed cells",
+        |n| format!("| {} |{}\n", long("a text ", n), long(" 1 ms |", n)),
+        Some(&|n| format!("| {} |{}\n", long("a text ", n), long(" 2 ms |", n))),
+    );
+    check(
+        "a long heading above changed cells",
+        |n| rows(&format!("| a | {} |", long("a text ", n)), "| b | 1 ms |\n", n),
+        Some(&|n| rows(&format!("| a | {} |", long("a text ", n)), "| b | 2 ms |\n", n)),
+    );
+    check(
         "a name in one long word",
         |n| format!("| a |\n|---|\n| {} |\n", long("ssd", n)),
         Some(&|n| format!("| a |\n|---|\n| {} |\n", long("ssd", n))),

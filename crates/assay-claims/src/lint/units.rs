@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_model::quantity::Unit;
 
 use super::checks::Check;
-use super::words::{MAX_ENDING, has_word};
+use super::words::{MAX_ENDING, has_any_word, has_word};
 use super::{Linter, direction, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, heading_unit, text_before};
 use crate::page::{LintPage, PageText};
@@ -14,7 +14,9 @@ use crate::steps;
 /// Link rates in Gbit/s: Ethernet and InfiniBand.
 const LINK_GBIT_PER_S: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
 /// Benchmarks of memory and storage, whose rates are in bytes.
-const BYTE_TOOLS: [&str; 5] = ["triad", "fio", "ior", "vdbench", "mlc"];
+const BYTE_TOOLS: [&str; 4] = ["triad", "fio", "ior", "vdbench"];
+/// Benchmark of memory whose name is also a kind of flash.
+const MEMORY_TOOL: &str = "mlc";
 /// Devices, whose rates are in bytes and whose interfaces are in bits. With one of them, `MLC` is a
 /// kind of flash and no benchmark of memory.
 const BYTE_DEVICES: [&str; 4] = ["nvme", "ssd", "raid0", "hdd"];
@@ -22,7 +24,9 @@ const BYTE_DEVICES: [&str; 4] = ["nvme", "ssd", "raid0", "hdd"];
 const FLASH_WORDS: [&str; 6] = ["flash", "nand", "emmc", "slc", "tlc", "qlc"];
 /// Words for networks, which are measured in bits. They take precedence over the words for bytes.
 const NETWORK_WORDS: [&str; 3] = ["tcp", "udp", "iperf"];
-const FABRIC_WORDS: [&str; 3] = ["rdma", "infiniband", "ib_"];
+const FABRIC_WORDS: [&str; 2] = ["rdma", "infiniband"];
+/// First letters of the benchmarks of a fabric: `ib_write_bw`.
+const FABRIC_PREFIX: &str = "ib_";
 /// Words for throughput with the particle that precedes the figure.
 const THROUGHPUT_BEFORE: [&str; 3] = ["スループットは", "吞吐量为", "처리량은"];
 /// Words for capacities, which are sizes, not rates.
@@ -141,18 +145,14 @@ impl RowSubject {
             has_word(printed, "STREAM", MAX_ENDING) && !printed.contains("STREAMING");
         let label = printed.to_lowercase().replace("триад", "triad").replace("иор", "ior");
         // `prior` is no IOR.
-        let is_named = |word: &&str| match word.ends_with('_') {
-            true => label.contains(*word),
-            false => has_word(&label, word, MAX_ENDING),
-        };
-        let names = |words: &[&str]| words.iter().any(is_named);
-        let is_fabric = names(&FABRIC_WORDS);
+        let names = |words: &[&str]| has_any_word(&label, words, MAX_ENDING);
+        let is_fabric = names(&FABRIC_WORDS) || label.contains(FABRIC_PREFIX);
         let is_network = is_fabric || names(&NETWORK_WORDS);
         let is_device = names(&BYTE_DEVICES) || names(&FLASH_WORDS);
-        let is_tool = |word: &&str| is_named(word) && !(is_device && *word == "mlc");
+        let is_tool = || names(&BYTE_TOOLS) || !is_device && names(&[MEMORY_TOOL]);
         Self {
             is_fabric,
-            is_bytes: !is_network && (is_stream || BYTE_TOOLS.iter().any(is_tool)),
+            is_bytes: !is_network && (is_stream || is_tool()),
             is_device: !is_network && is_device,
         }
     }

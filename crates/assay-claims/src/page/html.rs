@@ -1,6 +1,6 @@
 //! Parser of HTML into table cells and prose. End tags of cells and paragraphs may be left out.
 
-use super::{LintPage, PageTable, PageText, with_entities};
+use super::{LintPage, PageTable, PageText, heading_unit, with_entities};
 use crate::steps;
 
 /// Parses a page or a table of HTML; any text is valid.
@@ -8,6 +8,7 @@ pub(super) fn parse_html(text: &str) -> LintPage {
     let mut page = LintPage { is_html: true, ..LintPage::default() };
     let (mut at, mut table_depth) = (0, 0_usize);
     let mut current: Option<HtmlText> = None;
+    let mut heads: Vec<HeadingCell> = Vec::new();
     let small = text.to_ascii_lowercase();
     while at < text.len() {
         let Some(open) = text[at..].find('<').map(|it| it + at) else {
@@ -33,11 +34,13 @@ pub(super) fn parse_html(text: &str) -> LintPage {
             "table" => {
                 close_text(&mut page, &mut current, table_depth);
                 table_depth += 1;
+                heads.clear();
                 page.tables.push(PageTable::default());
             }
             "/table" => {
                 close_text(&mut page, &mut current, table_depth);
                 table_depth = table_depth.saturating_sub(1);
+                join_headings(&mut page, &std::mem::take(&mut heads));
             }
             "tr" if table_depth > 0 => {
                 close_text(&mut page, &mut current, table_depth);
@@ -48,6 +51,7 @@ pub(super) fn parse_html(text: &str) -> LintPage {
             "td" | "th" => {
                 close_text(&mut page, &mut current, table_depth);
                 current = Some(HtmlText::new(close, true));
+                heads.extend(HeadingCell::of_last_row(&page, tag, heads.len()));
             }
             "p" | "li" | "h1" | "h2" | "h3" | "h4" => {
                 // A paragraph within a cell is a part of it.
@@ -68,6 +72,64 @@ pub(super) fn parse_html(text: &str) -> LintPage {
     }
     close_text(&mut page, &mut current, table_depth);
     page
+}
+
+/// Cell in one of the first two rows of a table.
+struct HeadingCell {
+    /// Number of its row, from 1.
+    row: usize,
+    is_heading: bool,
+    /// Columns and rows that it spans.
+    columns: usize,
+    rows: usize,
+}
+
+/// Maximum number of columns that a heading spans; real tables have fewer.
+const MAX_SPAN: usize = 64;
+
+impl HeadingCell {
+    /// Returns the cell of a tag, if it is in the first or second row; `known` are before it.
+    fn of_last_row(page: &LintPage, tag: &str, known: usize) -> Option<Self> {
+        let row = page.tables.last().map_or(0, |it| it.rows.len());
+        if !(1..=2).contains(&row) || known >= 2 * MAX_SPAN {
+            return None;
+        }
+        let span = |name: &str| {
+            let number = attribute(tag, name).and_then(|it| it.parse().ok());
+            number.filter(|it| (1..=MAX_SPAN).contains(it)).unwrap_or(1)
+        };
+        let is_heading = tag.starts_with("th");
+        Some(Self { row, is_heading, columns: span("colspan"), rows: span("rowspan") })
+    }
+}
+
+/// Joins a heading of two rows in the last table: the lower cells are the heading, and the upper
+/// ones may have their units, as `latency (ms)` over `min` and `max`.
+fn join_headings(page: &mut LintPage, heads: &[HeadingCell]) {
+    let Some(table) = page.tables.last_mut() else { return };
+    let (upper, lower): (Vec<&HeadingCell>, Vec<&HeadingCell>) =
+        heads.iter().partition(|it| it.row == 1);
+    let width: usize = upper.iter().map(|it| it.columns).sum();
+    let below: usize = upper.iter().filter(|it| it.rows == 1).map(|it| it.columns).sum();
+    let is_joined = matches!(&table.rows[..], [first, second, body, ..]
+            if first.len() == upper.len() && second.len() == below && body.len() == width)
+        && lower.len() == below
+        && lower.iter().all(|it| it.is_heading)
+        && upper.iter().any(|it| it.rows == 1 && it.columns > 1);
+    if !is_joined {
+        return;
+    }
+    let mut lower = table.rows.remove(1).into_iter();
+    let first = std::mem::take(&mut table.rows[0]);
+    table.units.clear();
+    for (cell, span) in first.into_iter().zip(upper) {
+        for _ in 0..span.columns {
+            let heading = if span.rows == 1 { lower.next() } else { None };
+            let unit = heading.as_ref().filter(|it| heading_unit(&it.text).is_none());
+            table.units.push(unit.map(|_| cell.clone()).unwrap_or_default());
+            table.rows[0].push(heading.unwrap_or_else(|| cell.clone()));
+        }
+    }
 }
 
 /// Text whose end tag has not been read. HTML may leave out the end tags of cells and paragraphs.

@@ -175,6 +175,27 @@ fn reads_heading_in_two_rows() {
     check(&[(&rows("240.0"), &[]), (&rows("24.0"), &["24.0"])]);
 }
 
+/// A heading of HTML that spans three columns and has their unit, beside one that spans two rows.
+#[test]
+fn reads_spanning_headings_of_html() {
+    let table = |mean: &str, second: &str| {
+        format!(
+            "<table><tr><th rowspan=\"2\">t</th><th colspan=\"3\">latency (ms)</th></tr>{second}\
+             <tr><td>a</td><td>2.4</td><td>{mean}</td><td>9</td></tr></table>"
+        )
+    };
+    let heads = "<tr><th>min</th><th>mean</th><th>max</th></tr>";
+    let two = "<tr><th>min</th><th>mean</th></tr>";
+    let cells = "<tr><td>min</td><td>mean</td><td>max</td></tr>";
+    check(&[
+        (&table("2.6", heads), &[]),
+        (&table("2.1", heads), &["2.1"]),
+        // Neither the first row nor these are a heading of all columns.
+        (&table("2.1", two), &[]),
+        (&table("2.1", cells), &[]),
+    ]);
+}
+
 /// A link carries an eighth of its rate in bytes.
 #[test]
 fn checks_rate_of_link_in_sentence() {

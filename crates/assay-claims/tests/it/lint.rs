@@ -455,6 +455,14 @@ fn contradictions_are_found() {
         (format!("# Sizes\n\nSTREAM Triad reaches 210 GB/s elsewhere.\n\n{two_machines}"), 0),
         ("It grew from 104 MB/s to 156 MB/s, 62 % more.".to_owned(), 1),
         ("It fell from 156 MB/s to 104 MB/s, 33 % less.".to_owned(), 0),
+        ("---\nlang: zh\n---\n吞吐量从 2.0 GB/s 提高到 2.5 GB/s，提升 35%。".to_owned(), 1),
+        ("---\nlang: zh\n---\n吞吐量从 2.0 GB/s 提高到 2.5 GB/s，提升 25%。".to_owned(), 0),
+        (
+            "---\nlang: zh\n---\n吞吐量从 2.0 GB/s 提高到 2.5 GB/s，CPU 使用率 80%。"
+                .to_owned(),
+            0,
+        ),
+        ("It grew from 2.0 GB/s to 2.5 GB/s, CPU usage 80 %.".to_owned(), 0),
     ] {
         let findings = lint(&text, None);
         assert_eq!(findings.len(), expected, "{text}: {}", format_findings(&findings));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_claims::lint::{Confidence, LintFinding, comparison_gap, lint};
+use assay_claims::lint::{Confidence, LintFinding, check_page, lint};
 
 /// Returns a page in a language: one line of Markdown, as a table if it starts with `|`.
 fn page(language: &str, line: &str) -> String {
@@ -137,6 +137,9 @@ fn finds_changed_bounds_and_percentiles() {
         ("es", "como mínimo 2 ms", "at most 2 ms", "qualifier 2;"),
         ("de", "mehr als 2 ms", "less than 2 ms", "qualifier 2;"),
         ("de", "p95 2,5 ms", "p99 2.5 ms", "name p95;"),
+        ("de", "> 2 ms", "< 2 ms", "qualifier 2;"),
+        ("zh", "至少为 2 ms", "at most 2 ms", "qualifier 2;"),
+        ("zh", "最高可达 5.7 TB/s", "up to 5.7 TB/s", ""),
         ("es", "hasta 5,7 TB/s", "up to 5.7 TB/s", ""),
         ("de", "höchstens 2 ms", "at most 2 ms", ""),
         ("de", "nicht mehr als 2 ms", "no more than 2 ms", ""),
@@ -237,11 +240,11 @@ fn compares_sentences_in_order_or_reports_gap() {
     ] {
         let text = format!("---\nlang: fr\n---\n{text}");
         assert_eq!(format_new_findings(&text, source), expected, "{text}");
-        assert_eq!(comparison_gap(&text, source), None, "{text}");
+        assert_eq!(check_page(&text, Some(source)).gap, None, "{text}");
     }
     let joined = "Plus de 300 000 IOPS. Une latence de 1 ms.\n";
     assert_eq!(format_new_findings(joined, source), "");
-    let gap = comparison_gap(joined, source).unwrap();
+    let gap = check_page(joined, Some(source)).gap.unwrap();
     assert!(gap.contains("are 1 here and 2 in"), "{gap}");
 }
 

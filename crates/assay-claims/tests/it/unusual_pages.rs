@@ -129,6 +129,9 @@ fn exceptions_leave_the_errors_of_their_kind() {
 fn right_texts_have_no_likely_errors() {
     let mut failures = String::new();
     for text in [
+        // A range with words.
+        "---\nlang: zh\n---\n大小为 ~5 GB 到 ~30 GB。\n",
+        "---\nlang: ja\n---\n~5 GB から ~30 GB\n",
         // Streams of video, of TCP and of events.
         "| Video stream | 8 Mbit/s |\n|-|-|\n| 1 stream | 9.4 Gbit/s |\n",
         // Columns named like percentiles: types of disks and processors.

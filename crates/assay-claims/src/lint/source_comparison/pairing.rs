@@ -76,14 +76,13 @@ fn are_parallel(
     pairs: &[(&PageText, &PageText)],
     (format, source_format): (PageNumberFormat, PageNumberFormat),
 ) -> bool {
-    let is_different = |(text, source): &&(&PageText, &PageText)| {
+    let (mut different, mut all) = (0, 0);
+    for (text, source) in pairs {
         let (ours, theirs) = (unit_values(text, format), unit_values(source, source_format));
-        !(share_figures(&ours, &theirs) || ours.is_empty() && theirs.is_empty())
-    };
-    let with_figures =
-        |(_, source): &&(&PageText, &PageText)| !unit_values(source, source_format).is_empty();
-    let (different, all) =
-        (pairs.iter().filter(is_different).count(), pairs.iter().filter(with_figures).count());
+        all += usize::from(!theirs.is_empty());
+        let are_empty = ours.is_empty() && theirs.is_empty();
+        different += usize::from(!are_empty && !share_figures(&ours, &theirs));
+    }
     different <= (all * 3 / 10).max(2)
 }
 
@@ -167,7 +166,7 @@ fn paragraphs_with_figures(page: &LintPage) -> Vec<&PageText> {
 }
 
 /// Returns the reason why parts of a page cannot be compared, if any.
-pub(in crate::lint) fn comparison_gap(page: &LintPage, source: &LintPage) -> Option<String> {
+pub(super) fn comparison_gap(page: &LintPage, source: &LintPage) -> Option<String> {
     if pair_paragraphs(page, source).is_some() {
         return None;
     }
