@@ -98,6 +98,9 @@ pub struct StreamDetails {
     /// Seconds from the start of the phase to the start of its measurement, if that began again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarted_s: Option<f64>,
+    /// Whether it ended within a warm-up by bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never_measured: bool,
     /// Depth at its end, if it searched one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_depth: Option<u32>,

@@ -345,6 +345,7 @@ fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioJobError> {
         let (job, _) = placed;
         let differs = [
             ("ramp_time", differ(job.ramp_s, first.ramp_s)),
+            ("ramp_size", job.behaviour.ramp_bytes != first.behaviour.ramp_bytes),
             ("steadystate", job.behaviour.steady != first.behaviour.steady),
             ("verify", job.verify != first.verify),
             ("randrepeat", job.repeats_offsets != first.repeats_offsets),
@@ -440,6 +441,16 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     if jobs.iter().any(|(job, _)| verification::is_never_read_back(job)) {
         remarks.push(
             "nothing is read back: the writes take all of the runtime, as in fio".to_owned(),
+        );
+    }
+    if jobs
+        .iter()
+        .any(|(job, _)| job.rw.random && job.behaviour.distribution.has_sizeless_zone())
+    {
+        remarks.push(
+            "random_distribution: a single zone without a size is the first block, as in fio 3.33; \
+             100/100 is the whole range"
+                .to_owned(),
         );
     }
     if jobs.iter().any(|(job, _)| job.behaviour.pre_reads && job.direct) {

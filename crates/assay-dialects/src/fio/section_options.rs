@@ -344,6 +344,10 @@ impl FioOptions {
     /// Applies dependencies of options: trims use the third value of each direction, and sizes
     /// between two others may be any.
     pub(super) fn settle(&mut self) {
+        // Zones are those of one file (`fixup_options` in init.c).
+        if self.behaviour.open_files > 1 && self.behaviour.zone_bytes > 0 {
+            self.behaviour.strided = false;
+        }
         if self.behaviour.any_bytes {
             let PerDirection { read, write, trim } = &mut self.sizes;
             let all = read.iter_mut().chain(write).chain(trim);

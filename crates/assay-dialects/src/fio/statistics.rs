@@ -531,7 +531,8 @@ fn warmup_only(
     part: StreamRef,
     operations: &[IoOperation],
 ) -> Option<(u64, u64, f64)> {
-    if outcome.intervals.iter().any(|interval| !interval.warmup) {
+    let is_unmeasured = outcome.streams.get(part.stream).is_some_and(|it| it.never_measured);
+    if !is_unmeasured && outcome.intervals.iter().any(|interval| !interval.warmup) {
         return None;
     }
     let (mut ios, mut bytes, mut length_s) = (0, 0, 0.0);

@@ -149,6 +149,7 @@ fn without_journal(outcome: &StorageOutcome) -> StorageOutcome {
         journal: vec![],
         batches: stream.batches,
         restarted_s: stream.restarted_s,
+        never_measured: stream.never_measured,
         found_depth: stream.found_depth,
     };
     StorageOutcome {

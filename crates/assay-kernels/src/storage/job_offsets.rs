@@ -25,6 +25,8 @@ pub(super) struct JobOffsets {
     /// File of the next turn, and the one whose turn it is.
     next_file: usize,
     current_file: Option<usize>,
+    /// I/O left in the turn of the current file.
+    turn_left: u64,
     done_files: usize,
     /// I/O until the next random offset.
     until_random: u64,
@@ -98,6 +100,7 @@ impl JobOffsets {
             draws,
             next_file: 0,
             current_file: None,
+            turn_left: 0,
             done_files: 0,
             // The first I/O is a random one.
             until_random: 1,
@@ -289,7 +292,7 @@ impl JobOffsets {
             if let Some(io) = self.fill(at) {
                 return Some(JobIo { sync_target, ..io });
             }
-            self.files[at].is_done = true;
+            self.files[at].finish();
             self.done_files += 1;
             self.current_file = None;
         }
@@ -307,25 +310,34 @@ impl JobOffsets {
         if self.done_files >= count {
             return None;
         }
-        if self.turns == TargetRotation::InOrder
-            && let Some(current) = self.current_file
-        {
-            return Some(current);
+        if let Some(current) = self.current_file {
+            if self.turns == TargetRotation::InOrder {
+                return Some(current);
+            }
+            if self.turn_left > 0 {
+                self.turn_left -= 1;
+                return Some(current);
+            }
         }
+        let in_use = self.files.iter().filter(|file| file.is_open).count();
+        let opens_more = self.order.open_files == 0 || in_use < self.order.open_files;
+        let is_free = |file: &JobFile| !file.is_done && (opens_more || file.is_open);
         let chosen = match self.turns {
             TargetRotation::Round | TargetRotation::InOrder => {
                 let at = (0..count).map(|step| (self.next_file + step) % count);
-                let at = at.into_iter().find(|at| !self.files[*at].is_done)?;
+                let at = at.into_iter().find(|at| is_free(&self.files[*at]))?;
                 self.next_file = (at + 1) % count;
                 at
             }
             TargetRotation::Random | TargetRotation::BySize => loop {
                 let at = self.draws.draw_file(count);
-                if !self.files[at].is_done {
+                if is_free(&self.files[at]) {
                     break at;
                 }
             },
         };
+        self.files[chosen].is_open = true;
+        self.turn_left = self.order.turn_length.saturating_sub(1);
         self.current_file = Some(chosen);
         Some(chosen)
     }

@@ -342,15 +342,6 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         self.queue(slot);
     }
 
-    /// Syncs a target before the I/O of a slot.
-    #[cold]
-    fn sync_first(&mut self, slot: u32, target: usize) {
-        let state = &mut self.slots[slot as usize];
-        state.sync_target = target as u32;
-        state.after_sync = Some(state.stage);
-        state.stage = SlotStage::Sync;
-    }
-
     /// Generates the data of a write.
     fn prepare_data(&mut self, slot: u32) {
         let state = &mut self.slots[slot as usize];
@@ -503,6 +494,8 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             }
             if self.checks_each_io && counts {
                 self.check_io(slot, operation, (now_ns, service_ns));
+            } else if !counts && self.recorder.is_warming_up() {
+                self.note_warm_up(u64::from(state.bytes), now_ns);
             }
         } else if let Some(due_ns) = state.intended_ns {
             let key = (state.lane as usize, state.target as usize, operation);

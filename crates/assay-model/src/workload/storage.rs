@@ -12,7 +12,7 @@ use super::measurement_mode::MeasurementMode;
 use crate::seed;
 use crate::storage_outcome::IoOperation;
 
-pub use self::io_batches::{IoBatches, LatencyTarget, MinimumRates};
+pub use self::io_batches::{IoBatches, LatencyTarget, MinimumRates, WarmUpBytes};
 pub use self::job_order::{
     FileExtent, JobOrder, OffsetLaw, OffsetSkew, OffsetZone, StridedZones,
 };

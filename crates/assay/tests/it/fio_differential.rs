@@ -48,7 +48,11 @@ const COMMON: &[(&str, u64, &[&str])] = &[
     ("rwmixread", 15, &["70", "10", "99"]),
     ("allrandrepeat", 10, &["1"]),
     ("nrfiles", 10, &["2", "3"]),
-    ("file_service_type", 10, &["random", "sequential", "roundrobin"]),
+    (
+        "file_service_type",
+        10,
+        &["random", "sequential", "roundrobin", "roundrobin:3", "random:2"],
+    ),
     ("blockalign", 10, &["4k", "16k"]),
     ("end_fsync", 5, &["1"]),
     ("continue_on_error", 10, &["all", "io", "none"]),
@@ -72,7 +76,11 @@ const OF_FILES: &[(&str, u64, &[&str])] = &[
     ("offset_align", 10, &["4k", "64k"]),
     ("pre_read", 5, &["1"]),
     ("create_only", 2, &["1"]),
+    ("file_append", 3, &["1"]),
 ];
+/// Options whose effect depends on the times of completions if the engine queues I/O.
+const OF_BLOCKING: &[(&str, u64, &[&str])] =
+    &[("openfiles", 10, &["1", "2"]), ("nrfiles", 5, &["4"])];
 /// Options on verification, of jobs that verify.
 const OF_VERIFY: &[(&str, u64, &[&str])] = &[
     ("do_verify", 20, &["0", "1"]),
@@ -102,6 +110,9 @@ const OF_RANDOM: &[(&str, u64, &[&str])] = &[
             "normal",
             "normal:10:0.2",
             "zoned:50/5:30/15:20/80",
+            "zoned:100/",
+            "zoned:60/10:40/",
+            "zoned_abs:60/64k:40/32k",
         ],
     ),
     ("rw_sequencer", 10, &["identical", "sequential"]),
@@ -146,7 +157,9 @@ fn draw_job(draws: &mut Draws) -> String {
     if rw.ends_with("write") && !is_unaligned && draws.chance(20) {
         let methods = ["crc32c", "md5", "xxhash", "pattern\nverify_pattern=0xdeadbeef"];
         writeln!(job, "verify={}", draws.choose(&methods)).unwrap();
-        draw_options(&mut job, draws, OF_VERIFY);
+        // Backwards, fio begins a backlog with the last write, and leaves it out while in flight.
+        let options = if postfix == ":-8k" { &OF_VERIFY[..1] } else { OF_VERIFY };
+        draw_options(&mut job, draws, options);
     }
     if draws.chance(15) {
         // fio marks memory past the end of a map whose length is a multiple of 64 blocks.
@@ -160,6 +173,9 @@ fn draw_job(draws: &mut Draws) -> String {
     writeln!(job, "ioengine={engine}").unwrap();
     if engine != "null" {
         draw_options(&mut job, draws, OF_FILES);
+    }
+    if matches!(engine, "psync" | "sync" | "mmap") {
+        draw_options(&mut job, draws, OF_BLOCKING);
     }
     // Engines that queue sync after completions, whose times vary.
     if matches!(engine, "psync" | "sync" | "mmap") && draws.chance(5) {
@@ -287,8 +303,11 @@ fn random_jobs_do_the_same_as_in_fio() {
             trace(here.command(&["fio", "--no-store"]), &here, &job).unwrap();
         if !expected.succeeded {
             // fio finds overlapping writes of its own damaged.
-            let is_bug = complaint.contains("verify: ");
-            assert!(!found.succeeded || is_bug, "fio refuses it:\n{job}");
+            let is_bug = ["verify: ", "verify failed at file"];
+            let is_bug = is_bug.iter().any(|text| complaint.contains(text));
+            if found.succeeded && !is_bug {
+                writeln!(differing, "{job}fio fails: {complaint}").unwrap();
+            }
             continue;
         }
         // Refused by name: what no job can tell from a difference is not compared.

@@ -63,6 +63,8 @@ pub(super) fn job_order(
         is_endless,
         sync_every: if queues(job) || !job.rw.writes { 0 } else { job.sync_every },
         queues: queues(job),
+        open_files: job.behaviour.open_files,
+        turn_length: job.behaviour.turn_length,
         restarts_files: is_endless || job.loops > 1 || job.read_back,
         reopens_files: job.verify == VerifyMode::On && job.read_back,
         verifies,

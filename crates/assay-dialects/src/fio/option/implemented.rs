@@ -54,7 +54,12 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_integer(text, 1, 100_000).map(|it| job.file_count = it)
     }),
     text("file_service_type", |job, text| {
-        parse_turns(text).map(|it| job.behaviour.turns = Some(it))
+        let (turns, length) = parse_turns(text)?;
+        (job.behaviour.turns, job.behaviour.turn_length) = (Some(turns), length);
+        Ok(())
+    }),
+    text("openfiles", |job, text| {
+        parse_integer(text, 0, 100_000).map(|it| job.behaviour.open_files = it as usize)
     }),
     text("size", |job, text| parse_size(text, job.base()).map(|it| job.size = Some(it))),
     text("filesize", |job, text| {
@@ -277,6 +282,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     switch("time_based", |job, text| parse_flag(text).map(|it| job.time_based = it)),
     text("ramp_time", |job, text| parse_time(text).map(|it| job.ramp_s = it)),
+    text("ramp_size", |job, text| {
+        parse_bytes(text, job.base()).map(|it| job.behaviour.ramp_bytes = it)
+    })
+    .since("fio 3.42"),
     text("startdelay", |job, text| parse_time(text).map(|it| job.delay_s = it)),
     switch("stonewall wait_for_previous", |job, text| {
         parse_flag(text).map(|it| job.stonewall = it)

@@ -55,6 +55,12 @@ pub struct IoBehaviour {
     pub creates_only: bool,
     /// `file_service_type`.
     pub turns: Option<TargetRotation>,
+    /// Its postfix: I/O to a file before the next one.
+    pub turn_length: u64,
+    /// `ramp_size` in bytes; 0 = none.
+    pub ramp_bytes: u64,
+    /// `openfiles`: files in use at once; 0 = all.
+    pub open_files: usize,
     /// `zonemode=strided`.
     pub strided: bool,
     /// `zonesize` in bytes.
@@ -143,6 +149,9 @@ impl Default for IoBehaviour {
             appends: false,
             creates_only: false,
             turns: None,
+            turn_length: 1,
+            open_files: 0,
+            ramp_bytes: 0,
             strided: false,
             zone_bytes: 0,
             zone_range_bytes: 0,
@@ -198,6 +207,14 @@ pub enum OffsetDistribution {
         /// Zones for reads and for writes.
         ways: [Vec<ZoneShare>; 2],
     },
+}
+
+impl OffsetDistribution {
+    /// Whether its zone is the only one of a direction and has no size.
+    pub(in crate::fio) fn has_sizeless_zone(&self) -> bool {
+        let Self::Zoned { ways, .. } = self else { return false };
+        ways.iter().any(|way| matches!(way.as_slice(), [zone] if zone.size == ZoneSize::Rest))
+    }
 }
 
 /// `random_generator`.
@@ -329,7 +346,7 @@ pub(in crate::fio) fn parse_nodes(text: &str) -> Result<Vec<usize>, String> {
     parse_list(text, 1024)
 }
 
-pub(in crate::fio) fn parse_turns(text: &str) -> Result<TargetRotation, String> {
+pub(in crate::fio) fn parse_turns(text: &str) -> Result<(TargetRotation, u64), String> {
     let (word, count) = text.split_once(':').unwrap_or((text, "1"));
     let turns = match word {
         "roundrobin" => TargetRotation::Round,
@@ -337,10 +354,8 @@ pub(in crate::fio) fn parse_turns(text: &str) -> Result<TargetRotation, String> 
         "sequential" => TargetRotation::InOrder,
         _ => return Err("it must be random, roundrobin or sequential".to_owned()),
     };
-    match count {
-        "1" => Ok(turns),
-        _ => Err("files are switched after every I/O".to_owned()),
-    }
+    let count = count.parse().ok().filter(|count| *count > 0);
+    Ok((turns, count.ok_or("after the colon must be a number of I/O, like roundrobin:8")?))
 }
 
 pub(in crate::fio) fn parse_zone_mode(text: &str) -> Result<bool, String> {
@@ -420,7 +435,9 @@ fn parse_direction_zones(
     let zone = |part: &str| {
         let (percent, size) = part.split_once('/').unwrap_or((part, ""));
         let size = match size.trim() {
-            "" => ZoneSize::Rest,
+            // fio refuses an empty size, and takes none for a zone of no bytes.
+            "" if absolute && !part.contains('/') => ZoneSize::Bytes(0),
+            "" if !absolute => ZoneSize::Rest,
             bytes if absolute => {
                 ZoneSize::Bytes(base.parse_bytes(bytes).ok_or("a zone needs a size like 10g")?)
             }

@@ -9,6 +9,7 @@ use assay_model::workload::storage::{StreamBehavior, WriteContent};
 
 use super::super::content;
 use super::super::engine::StorageEngine;
+use super::super::timeline;
 use super::{IoSlot, SlotStage, StorageWorker};
 
 impl SlotStage {
@@ -72,6 +73,29 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             if !self.tolerates(FatalError { number, operation, cause }) {
                 self.end_early(now_ns);
             }
+        }
+    }
+
+    /// Syncs a target before the I/O of a slot.
+    #[cold]
+    pub(super) fn sync_first(&mut self, slot: u32, target: usize) {
+        let state = &mut self.slots[slot as usize];
+        state.sync_target = target as u32;
+        state.after_sync = Some(state.stage);
+        state.stage = SlotStage::Sync;
+    }
+
+    /// Adds an I/O to a warm-up by bytes; after it, limits of rates and of time begin.
+    #[cold]
+    pub(super) fn note_warm_up(&mut self, bytes: u64, now_ns: u64) {
+        if !self.recorder.note_warm_up(bytes, now_ns, &self.phase.warm_up_bytes) {
+            return;
+        }
+        if let Some(duration_s) = self.phase.workload.streams[self.stream].conduct.duration_s {
+            self.end_ns = now_ns.saturating_add(timeline::ns(duration_s));
+        }
+        if let Some(floor) = &mut self.rate_floor {
+            floor.begin(now_ns);
         }
     }
 

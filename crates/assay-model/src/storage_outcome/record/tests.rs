@@ -87,6 +87,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
                 ended_early: false,
                 errors: StreamErrors::default(),
                 restarted_s: None,
+                never_measured: false,
                 found_depth: None,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],

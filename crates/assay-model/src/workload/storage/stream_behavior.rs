@@ -5,7 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{IoBatches, JobOrder, LatencyTarget, MinimumRates, ReplayedIo, SizeShare};
+use super::{
+    IoBatches, JobOrder, LatencyTarget, MinimumRates, ReplayedIo, SizeShare, WarmUpBytes,
+};
 
 /// Optional behaviour of a stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -90,6 +92,9 @@ pub struct StreamBehavior {
     /// are counted by size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<IoBatches>,
+    /// Warm-up by bytes, instead of that of the phase; `duration_s` begins after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUpBytes>,
     /// Minimum rates; below one of them, the stream ends with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_rates: Option<Box<MinimumRates>>,
