@@ -23,10 +23,12 @@ mod files;
 mod job_order;
 mod name_hash;
 mod order;
+mod priorities;
 mod replay;
 mod skew;
 mod streams;
 mod verification;
+mod zones;
 
 pub(super) use self::job_order::queues;
 pub(super) use self::streams::blocks;
@@ -175,7 +177,8 @@ impl Compiler<'_> {
             for clone in 0..job.clones {
                 let times = period.run_period(job);
                 let number = range.start + offset;
-                let stream = self.clone_stream(placed, (number, clone), times, &mut targets)?;
+                let own = zones::options_of_clone(placed, clone)?;
+                let stream = self.clone_stream(&own, (number, clone), times, &mut targets)?;
                 let part = StreamRef { phase: index, stream: streams.len() };
                 self.add_to_report(number, job, part);
                 self.clones.push(FioClone { section: number, part });

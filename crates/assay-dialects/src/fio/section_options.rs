@@ -12,6 +12,7 @@ mod load;
 mod logs;
 pub(super) mod parse_values;
 pub(super) mod pattern;
+pub(super) mod priorities;
 mod replay;
 
 pub use self::behaviour::{
@@ -21,6 +22,7 @@ pub use self::behaviour::{
 pub use self::load::LoadOptions;
 pub use self::logs::LogOptions;
 pub use self::pattern::ContentOptions;
+pub use self::priorities::{CommandPriorityOptions, SplitPriority};
 pub use self::replay::ReplayOptions;
 
 /// fio's `rw=` mode.
@@ -344,10 +346,6 @@ impl FioOptions {
     /// Applies dependencies of options: trims use the third value of each direction, and sizes
     /// between two others may be any.
     pub(super) fn settle(&mut self) {
-        // Zones are those of one file (`fixup_options` in init.c).
-        if self.behaviour.open_files > 1 && self.behaviour.zone_bytes > 0 {
-            self.behaviour.strided = false;
-        }
         if self.behaviour.any_bytes {
             let PerDirection { read, write, trim } = &mut self.sizes;
             let all = read.iter_mut().chain(write).chain(trim);

@@ -161,10 +161,12 @@ impl JobFile {
         order: &JobOrder,
         draws: &mut JobDraws,
         (direction, is_run_over): (usize, bool),
+        leaves_free: &mut bool,
     ) -> Option<NextOffset> {
         let jumps = order.is_random
             && is_run_over
             && draws.draw_order(direction, order.random_percent[direction]);
+        *leaves_free |= !jumps;
         let (from_origin, is_marked) = if jumps {
             (self.draw_offset(order, draws, direction)?, true)
         } else if !is_run_over && order.repeats_offset {

@@ -38,6 +38,7 @@ use super::error::StorageError;
 use super::lane::StorageLane;
 use super::offset_pattern::ByteRange;
 use super::phase::{PhaseState, PhaseTarget};
+use super::priority_tallies::PriorityTallies;
 use super::series::{SeriesWorker, StorageSeries};
 use super::size_watch::SizeWatch;
 use super::slot_scheduler::SlotScheduler;
@@ -146,6 +147,7 @@ struct WorkerOutcome {
     last_ns: u64,
     syncs: Option<Box<IoTally>>,
     split_latency: Option<Box<[SplitLatency; 2]>>,
+    by_priority: Option<Box<PriorityTallies>>,
     journal: Vec<JournalEntry>,
     batch_counts: Option<Box<BatchCounts>>,
     result: io::Result<()>,
@@ -471,6 +473,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
         last_ns,
         syncs: ledger.syncs,
         split_latency: ledger.split_latency,
+        by_priority: ledger.by_priority,
         journal: ledger.journal.unwrap_or_default(),
         batch_counts: ledger.batch_counts,
         result,

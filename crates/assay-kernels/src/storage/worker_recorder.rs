@@ -12,6 +12,7 @@ use assay_model::storage_outcome::{
 
 use assay_model::workload::storage::{StorageStream, WarmUpBytes};
 
+use super::priority_tallies::PriorityTallies;
 use super::tally;
 use super::timeline::Timeline;
 
@@ -96,6 +97,8 @@ pub(super) struct WorkerRecorder {
     pub(super) syncs: Option<Box<IoTally>>,
     /// Submission and completion latencies of reads and writes, if they are timed separately.
     pub(super) split_latency: Option<Box<[SplitLatency; 2]>>,
+    /// Latencies by priority, if single I/O has one.
+    pub(super) by_priority: Option<Box<PriorityTallies>>,
     /// Every I/O that counts, if a journal is kept.
     pub(super) journal: Option<Vec<JournalEntry>>,
     /// Calls by size, if they are counted.
@@ -154,6 +157,10 @@ impl WorkerRecorder {
             split_latency: conduct
                 .times_submission
                 .then(|| Box::new([SplitLatency::new(), SplitLatency::new()])),
+            by_priority: conduct
+                .priorities
+                .as_deref()
+                .map(|priorities| Box::new(PriorityTallies::new(priorities))),
             journal: conduct.keeps_journal.then(Vec::new),
             batch_counts: conduct.batches.map(|_| Box::default()),
             measured: MeasuredPart {
@@ -338,6 +345,18 @@ impl WorkerRecorder {
         }
     }
 
+    /// Counts the latency of an I/O with its priority: from before its submission, and from after it.
+    pub(super) fn record_priority(
+        &mut self,
+        operation: IoOperation,
+        priority: u16,
+        latencies_ns: (u64, u64),
+    ) {
+        if let Some(tallies) = &mut self.by_priority {
+            tallies.record(operation, priority, latencies_ns);
+        }
+    }
+
     /// Adds one I/O completed at `now_ns` to the journal, if one is kept.
     pub(super) fn record_journal(&mut self, now_ns: u64, entry: JournalEntry) {
         if let Some(journal) = &mut self.journal {
@@ -352,6 +371,9 @@ impl WorkerRecorder {
         totals.for_each(|total| **total = tally::new_total());
         for split in self.split_latency.iter_mut().flat_map(|it| it.iter_mut()) {
             *split = SplitLatency::new();
+        }
+        if let Some(tallies) = &mut self.by_priority {
+            tallies.clear();
         }
         if let Some(counts) = &mut self.batch_counts {
             **counts = BatchCounts::default();

@@ -9,7 +9,7 @@ use assay_model::workload::storage::{
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FioOptions, VerifyMode};
 use super::files::CloneFiles;
-use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order, priorities};
 
 /// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,6 +101,7 @@ pub(super) fn conduct(
         reads_back: false,
         nice: manner.nice,
         io_priority: manner.io_priority(),
+        priorities: priorities::io_priorities(placed)?.map(Box::new),
         content: content(placed)?.map(Box::new),
         syncs_file_system: job.behaviour.syncs_file_system,
         most_latency_ns: manner.max_latency_ns,

@@ -14,6 +14,9 @@ use super::super::section_options::parse_values::{
     parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
 };
 use super::super::section_options::pattern::parse_pattern;
+use super::super::section_options::priorities::{
+    parse_class, parse_level, parse_split_priorities,
+};
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, TRACE, ValueKind};
 
 /// Maximum number of clones: each is a thread.
@@ -269,6 +272,30 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_integer(text, 0, MAX_IO_HINT).map(|it| job.behaviour.io_hint = it as u16)
     })
     .since("fio 3.36"),
+    text("cmdprio_percentage", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio_percentage");
+        parse_directions(text, &job.behaviour.priorities.percent, |part| {
+            parse_integer(part, 0, 100)
+        })
+        .map(|it| job.behaviour.priorities.percent = it)
+    }),
+    text("cmdprio_class", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio_class");
+        parse_directions(text, &job.behaviour.priorities.class, parse_class)
+            .map(|it| job.behaviour.priorities.class = it)
+    }),
+    text("cmdprio", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio");
+        parse_directions(text, &job.behaviour.priorities.level, parse_level)
+            .map(|it| job.behaviour.priorities.level = it)
+    }),
+    text("cmdprio_bssplit", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio_bssplit");
+        let base = job.base();
+        let split = |part: &str| parse_split_priorities(part, base);
+        parse_directions(text, &job.behaviour.priorities.split, split)
+            .map(|it| job.behaviour.priorities.split = it)
+    }),
     text("cpus_allowed", |job, text| parse_cpus(text).map(|it| job.behaviour.cpus = it)),
     text("cpumask", |job, text| parse_cpu_mask(text).map(|it| job.behaviour.cpus = it)),
     text("cpus_allowed_policy", |job, text| {

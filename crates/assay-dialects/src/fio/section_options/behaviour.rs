@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::value::{self, NumberBase};
 use super::parse_values::parse_percentage;
+use super::priorities::CommandPriorityOptions;
 
 /// Behaviour of a job's I/O; the defaults are fio's.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,8 @@ pub struct IoBehaviour {
     pub io_class: Option<u16>,
     /// `priohint`.
     pub io_hint: u16,
+    /// `cmdprio_percentage` and its like.
+    pub priorities: CommandPriorityOptions,
     /// `pre_read`.
     pub pre_reads: bool,
     /// `bs_unaligned`: sizes need not be multiples of the smallest.
@@ -140,6 +143,7 @@ impl Default for IoBehaviour {
             io_level: None,
             io_class: None,
             io_hint: 0,
+            priorities: CommandPriorityOptions::default(),
             pre_reads: false,
             any_bytes: false,
             sizes_by_order: false,

@@ -243,6 +243,48 @@ fn rejects_conflicts_with_location() {
             "#]],
         ),
         (
+            "[a]\nsize=1m\ncmdprio_percentage=20\n",
+            expect![[r#"
+            job:1:1: job `a`: ioengine=psync has no option cmdprio_percentage, as in fio
+            use ioengine=libaio or io_uring
+        "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=libaio\ncmdprio_percentage=20\ncmdprio_bssplit=4k/20\n",
+            expect![[r#"
+                job:1:1: job `a`: cmdprio_percentage and cmdprio_bssplit are mutually exclusive
+                leave one out
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=libaio\ncmdprio_bssplit=4k/70:4k/40\n",
+            expect![[r#"
+            job:1:1: job `a`: cmdprio_bssplit: the shares of 4096 B exceed 100 %
+            lower the percentages
+        "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=libaio\ncmdprio_bssplit=4k/70/1\n",
+            expect![[r#"
+            job:4:1: invalid value `4k/70/1` for `cmdprio_bssplit`: it must be sizes with percentages, like 64k/20:4k/10/3/0
+            see `man fio` for the values of this option
+        "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=libaio\nrw=randtrim\ncmdprio_percentage=20\n",
+            expect![[r#"
+                job:1:1: job `a`: trims have no priority of their own
+                leave out cmdprio_percentage and its like
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nnrfiles=3\nzonesize=64k\nopenfiles=2\nnumjobs=2\n",
+            expect![[r#"
+                job:1:1: job `a`: several open files turn its zones off, and fio refuses them for further clones
+                add openfiles=1, or leave out numjobs or zonesize
+            "#]],
+        ),
+        (
             "[a]\nsize=1m\nioengine=splice\n",
             expect![[r#"
                 job:1:1: job `a`: assay has no ioengine `splice` (its data goes through a pipe, 64 KiB at most at once, which is not the device's); it has sync, psync, vsync, pvsync, pvsync2, mmap, libaio, posixaio, io_uring, null
@@ -356,10 +398,10 @@ fn rejects_conflicts_with_location() {
             "#]],
         ),
         (
-            "[a]\nsize=1m\nramp_size=1m\n",
+            "[a]\nsize=1m\nspr_op=1\n",
             expect![[r#"
-                job:3:1: `assay fio` does not support ramp_size=1m (new in fio 3.42): a warm-up is a time
-                use ramp_time
+                job:3:1: `assay fio` does not support spr_op=1 (new in fio 3.41): a device is not prepared by overwrites
+                write it twice at random, with norandommap
             "#]],
         ),
         (

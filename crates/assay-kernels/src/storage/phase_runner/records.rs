@@ -52,6 +52,10 @@ pub(super) fn stream_records(
                 }
             }
         }
+        // A stream with priorities has one worker.
+        record
+            .by_priority
+            .extend(end.by_priority.take().into_iter().flat_map(|it| it.into_list()));
         record.journal.append(&mut end.journal);
         if let Some(counts) = &end.batch_counts {
             record.batches.get_or_insert_default().merge(counts);

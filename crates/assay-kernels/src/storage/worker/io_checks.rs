@@ -44,8 +44,12 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             offset,
             bytes,
             operation,
+            priority: state.priority,
         };
         self.recorder.record_journal(now_ns, entry);
+        let completion_ns =
+            now_ns.saturating_sub(state.submit_returned_ns.max(state.submitted_ns));
+        self.recorder.record_priority(operation, state.priority, (service_ns, completion_ns));
         if let Some(control) = &mut self.depth_control {
             control.note_io(service_ns);
         }

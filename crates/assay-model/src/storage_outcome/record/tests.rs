@@ -49,6 +49,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
         offset: 1 << 40,
         bytes: 4096,
         operation: IoOperation::Read,
+        priority: 0,
     }];
     let stream = |stream, operation| StreamTally {
         stream,
@@ -88,6 +89,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
                 errors: StreamErrors::default(),
                 restarted_s: None,
                 never_measured: false,
+                by_priority: vec![],
                 found_depth: None,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],

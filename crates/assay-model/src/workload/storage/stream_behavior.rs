@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    IoBatches, JobOrder, LatencyTarget, MinimumRates, ReplayedIo, SizeShare, WarmUpBytes,
+    IoBatches, IoPriorities, JobOrder, LatencyTarget, MinimumRates, ReplayedIo, SizeShare,
+    WarmUpBytes,
 };
 
 /// Optional behaviour of a stream.
@@ -58,6 +59,9 @@ pub struct StreamBehavior {
     /// I/O priority of its threads, as `ioprio_set(2)` takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<u16>,
+    /// Priorities of single I/O, of streams that have an order and an engine that queues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priorities: Option<Box<IoPriorities>>,
     /// Contents of its writes, if they are not unique numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Box<WriteContent>>,
