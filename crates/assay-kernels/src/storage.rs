@@ -50,6 +50,7 @@ mod phase_runner;
 mod polling;
 mod positioned_io;
 mod precheck;
+mod priority_tallies;
 mod random;
 mod rate_floor;
 mod replay;

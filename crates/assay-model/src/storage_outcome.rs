@@ -98,9 +98,26 @@ pub struct StreamDetails {
     /// Seconds from the start of the phase to the start of its measurement, if that began again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarted_s: Option<f64>,
+    /// Whether it ended within a warm-up by bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never_measured: bool,
     /// Depth at its end, if it searched one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_depth: Option<u32>,
+    /// Latencies by priority, if single I/O has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_priority: Vec<PriorityTally>,
+}
+
+/// Latencies of the I/O of one priority.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PriorityTally {
+    /// Read or write.
+    pub operation: IoOperation,
+    /// Priority as `ioprio_set(2)` takes it; 0 = that of the thread.
+    pub priority: u16,
+    /// Latencies.
+    pub tally: IoTally,
 }
 
 /// Completed I/O.
@@ -122,6 +139,9 @@ pub struct JournalEntry {
     pub bytes: u32,
     /// Read or write.
     pub operation: IoOperation,
+    /// Its own priority; 0 = that of the thread.
+    #[serde(default)]
+    pub priority: u16,
 }
 
 /// Tally of one stream, target and operation.

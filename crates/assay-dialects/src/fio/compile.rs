@@ -23,10 +23,12 @@ mod files;
 mod job_order;
 mod name_hash;
 mod order;
+mod priorities;
 mod replay;
 mod skew;
 mod streams;
 mod verification;
+mod zones;
 
 pub(super) use self::job_order::queues;
 pub(super) use self::streams::blocks;
@@ -177,7 +179,8 @@ impl Compiler<'_> {
             for clone in 0..job.clones {
                 let times = period.run_period(job);
                 let number = range.start + offset;
-                let stream = self.clone_stream(placed, (number, clone), times, &mut targets)?;
+                let own = zones::options_of_clone(placed, clone)?;
+                let stream = self.clone_stream(&own, (number, clone), times, &mut targets)?;
                 let part = StreamRef { phase: index, stream: streams.len() };
                 self.add_to_report(number, job, part);
                 self.clones.push(FioClone { section: number, part });
@@ -347,6 +350,7 @@ fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioJobError> {
         let (job, _) = placed;
         let differs = [
             ("ramp_time", differ(job.ramp_s, first.ramp_s)),
+            ("ramp_size", job.behaviour.ramp_bytes != first.behaviour.ramp_bytes),
             ("steadystate", job.behaviour.steady != first.behaviour.steady),
             ("verify", job.verify != first.verify),
             ("randrepeat", job.repeats_offsets != first.repeats_offsets),
@@ -442,6 +446,16 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     if jobs.iter().any(|(job, _)| verification::is_never_read_back(job)) {
         remarks.push(
             "nothing is read back: the writes take all of the runtime, as in fio".to_owned(),
+        );
+    }
+    if jobs
+        .iter()
+        .any(|(job, _)| job.rw.random && job.behaviour.distribution.has_sizeless_zone())
+    {
+        remarks.push(
+            "random_distribution: a single zone without a size is the first block, as in fio 3.33; \
+             100/100 is the whole range"
+                .to_owned(),
         );
     }
     if jobs.iter().any(|(job, _)| job.behaviour.pre_reads && job.direct) {

@@ -2,9 +2,10 @@
 
 use super::json_value::JsonValue;
 use super::outcome::FioOutcome;
+use super::reported_job::ReportedJob;
 use super::statistics::{
-    DirectionStatistics, DiskUse, EntryResult, FioLatencyStatistics, FioRunInfo, SampleSummary,
-    groups,
+    DirectionStatistics, DiskUse, EntryResult, FioLatencyStatistics, FioRunInfo,
+    PriorityLatency, SampleSummary, groups,
 };
 use super::steady::FioSteadyWindow;
 
@@ -173,7 +174,25 @@ fn direction_json(
     let slat = submission.map_or_else(no_latency, |times| {
         latency_json(times, job.slat_percentiles.then_some(&job.percentiles), bins)
     });
-    counts(side, [slat, clat, lat], group_percent(&side.bandwidth, of_group))
+    let mut json = counts(side, [slat, clat, lat], group_percent(&side.bandwidth, of_group));
+    if let (JsonValue::Object(entries), false) = (&mut json, side.by_priority.is_empty()) {
+        let at = entries.iter().position(|(name, _)| name == "bw_min").unwrap_or(entries.len());
+        entries.insert(at, ("prios".to_owned(), priorities(job, side, bins)));
+    }
+    json
+}
+
+fn priorities(job: &ReportedJob, side: &DirectionStatistics, bins: bool) -> JsonValue {
+    let list = (job.clat_percentiles || job.lat_percentiles).then_some(&job.percentiles);
+    let name = if job.lat_percentiles { "lat_ns" } else { "clat_ns" };
+    let entry = |it: &PriorityLatency| {
+        JsonValue::object([
+            ("prioclass", JsonValue::Whole(it.class.into())),
+            ("prio", JsonValue::Whole(it.level.into())),
+            (name, latency_json(&it.latency, list, bins)),
+        ])
+    };
+    JsonValue::List(side.by_priority.iter().map(entry).collect())
 }
 
 /// Returns a job's mean bandwidth in percent of its group's.

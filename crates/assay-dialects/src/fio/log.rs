@@ -147,6 +147,11 @@ struct LineFormat<'a> {
 }
 
 impl LineFormat<'_> {
+    /// Returns the format of an I/O with its own priority, if it has one.
+    const fn of_priority(&self, priority: u16) -> Self {
+        Self { priority: if priority > 0 { priority } else { self.priority }, ..*self }
+    }
+
     /// Formats the priority: its value, or whether it is real time.
     fn priority(&self) -> String {
         const REAL_TIME: u16 = 1;
@@ -205,6 +210,7 @@ fn write_each_io(
         };
         let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
         let place = (entry.bytes, entry.offset, line.epoch_ms * 1_000_000 + issued_ns);
+        let line = line.of_priority(entry.priority);
         line.write(to, (entry.at_ns / 1_000_000, value), entry.operation, place)?;
     }
     Ok(())

@@ -12,6 +12,7 @@ mod load;
 mod logs;
 pub(super) mod parse_values;
 pub(super) mod pattern;
+pub(super) mod priorities;
 mod replay;
 
 pub use self::behaviour::{
@@ -21,6 +22,7 @@ pub use self::behaviour::{
 pub use self::load::LoadOptions;
 pub use self::logs::LogOptions;
 pub use self::pattern::ContentOptions;
+pub use self::priorities::{CommandPriorityOptions, SplitPriority};
 pub use self::replay::ReplayOptions;
 
 /// fio's `rw=` mode.

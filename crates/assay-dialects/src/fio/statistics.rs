@@ -18,9 +18,11 @@ use super::steady::FioSteadyWindow;
 mod depth;
 mod errors;
 mod latency_classes;
+mod priorities;
 mod samples;
 
 pub use errors::has_failed;
+pub use priorities::PriorityLatency;
 pub use samples::SampleSummary;
 
 /// Resource usage of the process during a run, in addition to the outcomes.
@@ -135,6 +137,10 @@ pub struct DirectionStatistics {
     pub submission: Option<FioLatencyStatistics>,
     /// Time from the end of the submitting call to completion (`clat`), if timed separately.
     pub completion: Option<FioLatencyStatistics>,
+    /// Latencies by priority, if there are several: of `lat` with `lat_percentiles`, otherwise of
+    /// `clat`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_priority: Vec<PriorityLatency>,
 }
 
 /// Latencies of one kind, in nanoseconds.
@@ -191,6 +197,7 @@ impl DirectionStatistics {
             rate: SampleSummary::default(),
             submission: None,
             completion: None,
+            by_priority: vec![],
         }
     }
 
@@ -361,7 +368,7 @@ fn entry_result(
 ) -> EntryResult {
     let worker = &plan.options[row.section];
     let statistics =
-        |operations: &[IoOperation]| direction_statistics(worker, row, outcomes, operations);
+        |operations: &[IoOperation]| direction_statistics(plan, row, outcomes, operations);
     let (mut read, mut write) =
         (statistics(&[IoOperation::Read]), statistics(&[IoOperation::Write]));
     let mut trim = DirectionStatistics::without_io();
@@ -476,11 +483,12 @@ fn phases<'o>(
 }
 
 fn direction_statistics(
-    worker: &FioOptions,
+    plan: &FioPlan,
     row: &ReportRow,
     outcomes: &[StorageOutcome],
     operations: &[IoOperation],
 ) -> DirectionStatistics {
+    let worker = &plan.options[row.section];
     let mut side = DirectionStatistics::without_io();
     let (mut all, mut submissions, mut completions) = (vec![], vec![], vec![]);
     // Passes follow one another; jobs of a group run side by side.
@@ -519,6 +527,7 @@ fn direction_statistics(
         (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operations);
         side.submission = FioLatencyStatistics::from_tallies(&submissions);
         side.completion = FioLatencyStatistics::from_tallies(&completions);
+        side.by_priority = priorities::by_priority((plan, worker), row, outcomes, operations);
         remove_disabled(&mut side, worker);
     }
     side
@@ -531,7 +540,8 @@ fn warmup_only(
     part: StreamRef,
     operations: &[IoOperation],
 ) -> Option<(u64, u64, f64)> {
-    if outcome.intervals.iter().any(|interval| !interval.warmup) {
+    let is_unmeasured = outcome.streams.get(part.stream).is_some_and(|it| it.never_measured);
+    if !is_unmeasured && outcome.intervals.iter().any(|interval| !interval.warmup) {
         return None;
     }
     let (mut ios, mut bytes, mut length_s) = (0, 0, 0.0);

@@ -242,6 +242,10 @@ fn side(
     }
     latency_line(text, "clat", side.completion());
     latency_line(text, " lat", &side.latency);
+    let kind = if job.lat_percentiles { "lat" } else { "clat" };
+    for it in &side.by_priority {
+        latency_line(text, &format!("{kind} prio {}/{}", it.class, it.level), &it.latency);
+    }
     if let Some(times) = side.submission.as_ref().filter(|_| job.slat_percentiles) {
         percentiles(text, "slat", &times.all, &job.percentiles);
     }
@@ -250,6 +254,14 @@ fn side(
     }
     if job.lat_percentiles {
         percentiles(text, "lat", &side.latency.all, &job.percentiles);
+    }
+    if job.clat_percentiles || job.lat_percentiles {
+        let all = if job.lat_percentiles { &side.latency } else { side.completion() };
+        for it in &side.by_priority {
+            let share = 100.0 * it.latency.all.len() as f64 / all.all.len().max(1) as f64;
+            let name = format!("{kind} prio {}/{} ({share:.2}% of IOs)", it.class, it.level);
+            percentiles(text, &name, &it.latency.all, &job.percentiles);
+        }
     }
     samples(text, side, group);
 }

@@ -149,6 +149,8 @@ fn without_journal(outcome: &StorageOutcome) -> StorageOutcome {
         journal: vec![],
         batches: stream.batches,
         restarted_s: stream.restarted_s,
+        never_measured: stream.never_measured,
+        by_priority: stream.by_priority.clone(),
         found_depth: stream.found_depth,
     };
     StorageOutcome {

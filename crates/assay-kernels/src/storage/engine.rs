@@ -66,6 +66,8 @@ pub(super) struct IoRequest {
     pub(super) bytes: u32,
     /// Offset in the file.
     pub(super) offset: u64,
+    /// Priority of a transfer, where the engine supports it; 0 = that of the thread.
+    pub(super) priority: u16,
     /// Memory within the setup's slab, which must not be accessed until the completion.
     pub(super) memory: *mut u8,
 }

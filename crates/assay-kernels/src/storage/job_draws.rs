@@ -13,6 +13,7 @@ pub(super) struct JobDraws {
     offset: Tausworthe,
     order: [Tausworthe; 2],
     zone: Tausworthe,
+    priority: Tausworthe,
     /// Whether sizes need not be multiples of the smallest.
     any_bytes: bool,
 }
@@ -24,6 +25,7 @@ const MIX_SEED: usize = 4;
 const FILE_SEED: usize = 5;
 const ORDER_SEED: usize = 10;
 const ZONE_SEED: usize = 16;
+const PRIORITY_SEED: usize = 19;
 
 impl JobDraws {
     /// Creates the generators at the beginning of a pass.
@@ -42,6 +44,7 @@ impl JobDraws {
             offset: wide(JobOrder::OFFSETS),
             order: [narrow(ORDER_SEED), narrow(ORDER_SEED)],
             zone: narrow(ZONE_SEED),
+            priority: narrow(PRIORITY_SEED),
             any_bytes: order.any_bytes,
         }
     }
@@ -64,6 +67,11 @@ impl JobDraws {
     /// Returns a whole percentage below 100, which selects a zone.
     pub(super) fn draw_zone_percent(&mut self) -> u64 {
         (100.0 * self.zone.next_share()) as u64
+    }
+
+    /// Returns a whole percentage below 100, which selects a priority.
+    pub(super) fn draw_priority_percent(&mut self) -> u64 {
+        (100.0 * self.priority.next_share()) as u64
     }
 
     /// Returns the index of one of `count` files.

@@ -14,6 +14,8 @@ pub(super) struct JobFile {
     pub(super) target: usize,
     /// Whether the pass has used it up.
     pub(super) is_done: bool,
+    /// Whether the pass has begun to use it.
+    pub(super) is_open: bool,
     extent: FileExtent,
     /// Start of the current zone, or of the used part.
     origin: u64,
@@ -54,6 +56,7 @@ impl JobFile {
         Self {
             target,
             is_done: false,
+            is_open: false,
             extent,
             origin: extent.start,
             last_end: [extent.start; 2],
@@ -78,8 +81,15 @@ impl JobFile {
     /// Starts again, as when the file is opened.
     pub(super) fn restart(&mut self) {
         self.is_done = false;
+        self.is_open = false;
         self.origin = self.extent.later_start;
         self.reset();
+    }
+
+    /// Ends its use in this pass.
+    pub(super) const fn finish(&mut self) {
+        self.is_done = true;
+        self.is_open = false;
     }
 
     /// Returns whether the page cache is to be dropped because the file was wrapped around.
@@ -151,10 +161,12 @@ impl JobFile {
         order: &JobOrder,
         draws: &mut JobDraws,
         (direction, is_run_over): (usize, bool),
+        leaves_free: &mut bool,
     ) -> Option<NextOffset> {
         let jumps = order.is_random
             && is_run_over
             && draws.draw_order(direction, order.random_percent[direction]);
+        *leaves_free |= !jumps;
         let (from_origin, is_marked) = if jumps {
             (self.draw_offset(order, draws, direction)?, true)
         } else if !is_run_over && order.repeats_offset {

@@ -4,7 +4,9 @@
 //! `backend.c`); offsets, sizes and directions are the same.
 
 use assay_model::storage_outcome::IoOperation;
-use assay_model::workload::storage::{JobOrder, SizeShare, StorageStream, TargetRotation};
+use assay_model::workload::storage::{
+    IoPriorities, JobOrder, SizeShare, StorageStream, TargetRotation,
+};
 
 use crate::clock;
 
@@ -21,13 +23,19 @@ pub(super) struct JobOffsets {
     reads: bool,
     writes: bool,
     files: Vec<JobFile>,
+    priorities: Option<IoPriorities>,
     draws: JobDraws,
     /// File of the next turn, and the one whose turn it is.
     next_file: usize,
     current_file: Option<usize>,
+    /// I/O left in the turn of the current file.
+    turn_left: u64,
     done_files: usize,
     /// I/O until the next random offset.
     until_random: u64,
+    /// Whether the next I/O leaves its blocks free: it is no random one, or began as such in a file
+    /// that had ended (`IO_U_F_BUSY_OK` in io_u.c, which outlasts the attempt).
+    leaves_free: bool,
     issues: [u64; 2],
     mix_direction: usize,
     mix_issues: u64,
@@ -74,6 +82,15 @@ pub(super) struct JobIo {
     pub(super) offset: u64,
     /// Length in bytes.
     pub(super) bytes: u64,
+    /// Its own priority; 0 = that of the thread.
+    pub(super) priority: u16,
+}
+
+impl JobIo {
+    /// Creates an I/O with the priority of the thread.
+    const fn new(target: usize, operation: IoOperation, offset: u64, bytes: u64) -> Self {
+        Self { sync_target: None, target, operation, offset, bytes, priority: 0 }
+    }
 }
 
 const READ: usize = 0;
@@ -95,12 +112,15 @@ impl JobOffsets {
                 .enumerate()
                 .map(|(nth, (target, extent))| JobFile::new(*target, (nth, *extent), order))
                 .collect(),
+            priorities: stream.conduct.priorities.as_deref().cloned(),
             draws,
             next_file: 0,
             current_file: None,
+            turn_left: 0,
             done_files: 0,
             // The first I/O is a random one.
             until_random: 1,
+            leaves_free: false,
             issues: [0; 2],
             mix_direction: READ,
             mix_issues: 0,
@@ -151,7 +171,7 @@ impl JobOffsets {
             self.read_back.push((io.target, io.offset, io.bytes));
         }
         let (target, offset, bytes) = self.read_back.pop()?;
-        Some(JobIo { sync_target: None, target, operation: IoOperation::Read, offset, bytes })
+        Some(JobIo::new(target, IoOperation::Read, offset, bytes))
     }
 
     /// Returns whether the page cache is to be dropped before this I/O, once for each pass.
@@ -186,7 +206,7 @@ impl JobOffsets {
 
     fn as_read_back(&self, io: JobIo) -> JobIo {
         match self.order.reads_back {
-            true => JobIo { sync_target: None, operation: IoOperation::Read, ..io },
+            true => JobIo::new(io.target, IoOperation::Read, io.offset, io.bytes),
             false => io,
         }
     }
@@ -289,7 +309,7 @@ impl JobOffsets {
             if let Some(io) = self.fill(at) {
                 return Some(JobIo { sync_target, ..io });
             }
-            self.files[at].is_done = true;
+            self.files[at].finish();
             self.done_files += 1;
             self.current_file = None;
         }
@@ -307,25 +327,34 @@ impl JobOffsets {
         if self.done_files >= count {
             return None;
         }
-        if self.turns == TargetRotation::InOrder
-            && let Some(current) = self.current_file
-        {
-            return Some(current);
+        if let Some(current) = self.current_file {
+            if self.turns == TargetRotation::InOrder {
+                return Some(current);
+            }
+            if self.turn_left > 0 {
+                self.turn_left -= 1;
+                return Some(current);
+            }
         }
+        let in_use = self.files.iter().filter(|file| file.is_open).count();
+        let opens_more = self.order.open_files == 0 || in_use < self.order.open_files;
+        let is_free = |file: &JobFile| !file.is_done && (opens_more || file.is_open);
         let chosen = match self.turns {
             TargetRotation::Round | TargetRotation::InOrder => {
                 let at = (0..count).map(|step| (self.next_file + step) % count);
-                let at = at.into_iter().find(|at| !self.files[*at].is_done)?;
+                let at = at.into_iter().find(|at| is_free(&self.files[*at]))?;
                 self.next_file = (at + 1) % count;
                 at
             }
             TargetRotation::Random | TargetRotation::BySize => loop {
                 let at = self.draws.draw_file(count);
-                if !self.files[at].is_done {
+                if is_free(&self.files[at]) {
                     break at;
                 }
             },
         };
+        self.files[chosen].is_open = true;
+        self.turn_left = self.order.turn_length.saturating_sub(1);
         self.current_file = Some(chosen);
         Some(chosen)
     }
@@ -351,10 +380,14 @@ impl JobOffsets {
             file.note_io(direction, offset, bytes);
             let (target, operation) = (file.target, IoOperation::Write);
             self.note_issue(direction, bytes);
-            return Some(JobIo { sync_target: None, target, operation, offset, bytes });
+            return Some(JobIo::new(target, operation, offset, bytes));
         }
-        let NextOffset { offset, is_marked } =
-            file.next_offset(order, &mut self.draws, (direction, is_run_over))?;
+        let NextOffset { offset, is_marked } = file.next_offset(
+            order,
+            &mut self.draws,
+            (direction, is_run_over),
+            &mut self.leaves_free,
+        )?;
         let fits = |bytes: u64| offset.saturating_add(bytes) <= file.io_end();
         let smallest = |sizes: &[SizeShare]| {
             sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1)
@@ -371,7 +404,9 @@ impl JobOffsets {
         if offset.checked_add(bytes)? > file.size_bytes() {
             return None;
         }
-        let bytes = if is_marked { file.mark(offset, bytes, least) } else { bytes };
+        let leaves_free = std::mem::take(&mut self.leaves_free);
+        let is_used = is_marked && !leaves_free;
+        let bytes = if is_used { file.mark(offset, bytes, least) } else { bytes };
         if order.trims_first && order.is_random {
             file.separate_trim(offset);
         }
@@ -383,7 +418,14 @@ impl JobOffsets {
             self.backlog.push((target, offset, bytes));
         }
         self.note_issue(direction, bytes);
-        Some(JobIo { sync_target: None, target, operation, offset, bytes })
+        let priority = self.choose_priority(direction, bytes);
+        Some(JobIo { priority, ..JobIo::new(target, operation, offset, bytes) })
+    }
+
+    fn choose_priority(&mut self, direction: usize, bytes: u64) -> u16 {
+        let draws = &mut self.draws;
+        let priorities = self.priorities.as_ref();
+        priorities.map_or(0, |it| it.choose(direction, bytes, || draws.draw_priority_percent()))
     }
 
     fn note_issue(&mut self, direction: usize, bytes: u64) {
@@ -455,7 +497,7 @@ impl JobOffsets {
         self.pass.queued_bytes += bytes;
         self.pass.all_ios += 1;
         self.pass.all_bytes += bytes;
-        Some(JobIo { sync_target: None, target, operation: IoOperation::Read, offset, bytes })
+        Some(JobIo::new(target, IoOperation::Read, offset, bytes))
     }
 }
 

@@ -76,6 +76,22 @@ pub(super) struct PlannedIo {
     pub(super) offset: u64,
     /// Length in bytes.
     pub(super) bytes: u64,
+    /// Its own priority; 0 = that of the thread.
+    pub(super) priority: u16,
+}
+
+impl PlannedIo {
+    /// Creates an I/O of no job.
+    const fn new(operation: IoOperation, offset: u64, bytes: u64) -> Self {
+        Self { sync_target: None, operation, offset, bytes, priority: 0 }
+    }
+}
+
+impl From<JobIo> for PlannedIo {
+    fn from(io: JobIo) -> Self {
+        let JobIo { sync_target, operation, offset, bytes, priority, .. } = io;
+        Self { sync_target, operation, offset, bytes, priority }
+    }
 }
 
 impl StorageLane {
@@ -276,15 +292,14 @@ impl StorageLane {
     #[inline]
     fn draw(&mut self) -> Option<PlannedIo> {
         if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {
-            let JobIo { sync_target, target, operation, offset, bytes } = job.next_io()?;
-            self.target = target;
-            return Some(PlannedIo { sync_target, operation, offset, bytes });
+            let io = job.next_io()?;
+            self.target = io.target;
+            return Some(io.into());
         }
         if let Some(OffsetSource::Replay(replay)) = self.offset_source.as_deref_mut() {
-            let JobIo { sync_target, target, operation, offset, bytes } =
-                replay.next_io(clock::now_ns())?;
-            self.target = target;
-            return Some(PlannedIo { sync_target, operation, offset, bytes });
+            let io = replay.next_io(clock::now_ns())?;
+            self.target = io.target;
+            return Some(io.into());
         }
         let operation = self.mix.draw_operation(&mut self.draws);
         let bytes = self.mix.draw_bytes(operation, &mut self.draws);
@@ -297,7 +312,7 @@ impl StorageLane {
             }
             None => self.places.next_offset(bytes, &mut self.draws)?,
         };
-        Some(PlannedIo { sync_target: None, operation, offset, bytes })
+        Some(PlannedIo::new(operation, offset, bytes))
     }
 
     #[inline(never)]
@@ -315,6 +330,6 @@ impl StorageLane {
             // Its next I/O was drawn by the caller.
             OffsetSource::Job(_) | OffsetSource::Replay(_) => return None,
         };
-        Some(PlannedIo { sync_target: None, operation, offset, bytes })
+        Some(PlannedIo::new(operation, offset, bytes))
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct PhaseState<'a> {
     pub(super) late_counts: bool,
     /// Remaining bytes, of the phase and of each stream.
     phase_left: Option<AtomicU64>,
+    /// Bytes of the warm-up that streams have in common.
+    pub(super) warm_up_bytes: AtomicU64,
     stream_left: Vec<Option<AtomicU64>>,
     /// Balance between the streams' shares; `None` = no shares to keep.
     pub(super) balance: Option<ShareBalance>,
@@ -91,6 +93,7 @@ impl<'a> PhaseState<'a> {
             end_ns: AtomicU64::new(u64::MAX),
             late_counts: workload.targets.iter().any(|target| target.sync_at_end),
             phase_left: workload.timing.stop_after_bytes.map(AtomicU64::new),
+            warm_up_bytes: AtomicU64::new(0),
             stream_left: workload
                 .streams
                 .iter()

@@ -17,7 +17,7 @@ use assay_model::storage_outcome::{
     StorageOutcome, StreamErrors,
 };
 use assay_model::workload::storage::{
-    StorageStream, StorageTarget, StorageWorkload, StreamBehavior, TargetRotation, Verify,
+    StorageStream, StorageTarget, StorageWorkload, TargetRotation, Verify,
 };
 
 use crate::clock;
@@ -38,6 +38,7 @@ use super::error::StorageError;
 use super::lane::StorageLane;
 use super::offset_pattern::ByteRange;
 use super::phase::{PhaseState, PhaseTarget};
+use super::priority_tallies::PriorityTallies;
 use super::series::{SeriesWorker, StorageSeries};
 use super::size_watch::SizeWatch;
 use super::slot_scheduler::SlotScheduler;
@@ -47,7 +48,7 @@ use super::timeline::Timeline;
 use super::worker::{IoSlot, StorageWorker};
 use super::worker_plans::{self, WorkerPlan};
 use super::worker_recorder::{
-    DepthSearch, FrameChannels, LaneTotals, SentFrame, SplitLatency, WorkerRecorder,
+    FrameChannels, LaneTotals, MeasuredPart, SentFrame, SplitLatency, WorkerRecorder,
 };
 
 mod records;
@@ -141,11 +142,12 @@ struct WorkerOutcome {
     not_started: u64,
     ended_early: bool,
     errors: StreamErrors,
-    search: Option<DepthSearch>,
+    measured: MeasuredPart,
     first_ns: u64,
     last_ns: u64,
     syncs: Option<Box<IoTally>>,
     split_latency: Option<Box<[SplitLatency; 2]>>,
+    by_priority: Option<Box<PriorityTallies>>,
     journal: Vec<JournalEntry>,
     batch_counts: Option<Box<BatchCounts>>,
     result: io::Result<()>,
@@ -434,7 +436,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
     drop(ready);
     let timeline = start.recv().ok()?;
     let sources: Option<Vec<_>> = plan.lanes.iter().map(|lane| lane.arrivals.clone()).collect();
-    let (start_ns, end_ns) = stream_times(&stream.conduct, timeline);
+    let (start_ns, end_ns) = timeline.stream_times(&stream.conduct);
     let agenda = match (sources, stream.conduct.pauses) {
         (Some(sources), _) => SlotScheduler::open_loop(sources, start_ns),
         (None, Some(pauses)) => {
@@ -466,24 +468,16 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
         not_started: ledger.not_started,
         ended_early: ledger.ended_early,
         errors: ledger.errors,
-        search: ledger.search,
+        measured: ledger.measured,
         first_ns: start_ns,
         last_ns,
         syncs: ledger.syncs,
         split_latency: ledger.split_latency,
+        by_priority: ledger.by_priority,
         journal: ledger.journal.unwrap_or_default(),
         batch_counts: ledger.batch_counts,
         result,
     })
-}
-
-/// Returns the start of a stream and its latest end.
-fn stream_times(conduct: &StreamBehavior, timeline: Timeline) -> (u64, u64) {
-    // Casts saturate: times out of range become the maximum.
-    let ns = |seconds: f64| (seconds.max(0.0) * 1e9) as u64;
-    let start_ns = timeline.start_ns.saturating_add(ns(conduct.start_after_s));
-    let end_ns = conduct.duration_s.map_or(u64::MAX, |s| start_ns.saturating_add(ns(s)));
-    (start_ns, end_ns)
 }
 
 fn set_up<E: StorageEngine>(

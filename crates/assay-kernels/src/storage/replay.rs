@@ -53,6 +53,7 @@ impl ReplayCursor {
             operation: io.operation,
             offset: io.offset,
             bytes: io.bytes,
+            priority: 0,
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure arithmetic on nanoseconds of the clock. No interval crosses the end of the warm-up.
 
-use assay_model::workload::storage::StorageTiming;
+use assay_model::workload::storage::{StorageTiming, StreamBehavior};
 
 /// Times of a phase, the same for all workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,14 +30,19 @@ pub(super) struct IntervalSpan {
 impl Timeline {
     /// Creates the times of a phase that starts at `start_ns`.
     pub(super) fn new(start_ns: u64, timing: StorageTiming) -> Self {
-        // Casts saturate: times out of range become the maximum.
-        let ns = |seconds: f64| (seconds.max(0.0) * 1e9) as u64;
         let warm_end_ns = start_ns.saturating_add(ns(timing.warmup_s));
         let deadline_ns =
             timing.duration_s.map_or(u64::MAX, |s| warm_end_ns.saturating_add(ns(s)));
         // In intervals shorter than a millisecond, the recording itself would dominate.
         let interval_ns = ns(timing.interval_s).max(1_000_000);
         Self { start_ns, warm_end_ns, deadline_ns, interval_ns }
+    }
+
+    /// Returns the start of a stream and its latest end, which a warm-up by bytes defers.
+    pub(super) fn stream_times(self, conduct: &StreamBehavior) -> (u64, u64) {
+        let start_ns = self.start_ns.saturating_add(ns(conduct.start_after_s));
+        let duration_s = conduct.duration_s.filter(|_| conduct.warm_up.is_none());
+        (start_ns, duration_s.map_or(u64::MAX, |s| start_ns.saturating_add(ns(s))))
     }
 
     /// Returns the interval with this index.
@@ -56,6 +61,11 @@ impl Timeline {
             IntervalSpan { start_ns, end_ns, warmup: false }
         }
     }
+}
+
+/// Converts seconds to nanoseconds; times out of range become the maximum.
+pub(super) fn ns(seconds: f64) -> u64 {
+    (seconds.max(0.0) * 1e9) as u64
 }
 
 #[cfg(test)]

@@ -96,6 +96,7 @@ pub(super) struct IoSlot {
     after_sync: Option<SlotStage>,
     stage: SlotStage,
     bytes: u32,
+    priority: u16,
     offset: u64,
     intended_ns: Option<u64>,
     submitted_ns: u64,
@@ -124,6 +125,7 @@ impl IoSlot {
             after_sync: None,
             stage: SlotStage::Read,
             bytes: 0,
+            priority: 0,
             offset: 0,
             intended_ns: None,
             submitted_ns: 0,
@@ -176,7 +178,8 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             checks_each_io: conduct.keeps_journal
                 || conduct.most_latency_ns.is_some()
                 || conduct.minimum_rates.is_some()
-                || conduct.latency_goal.is_some(),
+                || conduct.latency_goal.is_some()
+                || conduct.priorities.is_some(),
             max_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
             tolerated_errors: conduct.ends_on_error.then_some(&conduct.tolerated_errors),
             depth_control: DepthControl::of_stream(conduct, slot_count as u32).map(Box::new),
@@ -320,12 +323,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     #[inline]
     fn start_io(&mut self, slot: u32, planned: PlannedIo, intended_ns: Option<u64>) {
-        let PlannedIo { sync_target, operation, offset, bytes } = planned;
+        let PlannedIo { sync_target, operation, offset, bytes, priority } = planned;
         let state = &mut self.slots[slot as usize];
         state.target = self.lanes[state.lane as usize].target as u32;
         state.sync_target = state.target;
         state.after_sync = None;
-        state.offset = offset;
+        (state.offset, state.priority) = (offset, priority);
         // Validation limits sizes to 1 GiB.
         state.bytes = bytes as u32;
         state.intended_ns = intended_ns;
@@ -340,15 +343,6 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             self.sync_first(slot, target);
         }
         self.queue(slot);
-    }
-
-    /// Syncs a target before the I/O of a slot.
-    #[cold]
-    fn sync_first(&mut self, slot: u32, target: usize) {
-        let state = &mut self.slots[slot as usize];
-        state.sync_target = target as u32;
-        state.after_sync = Some(state.stage);
-        state.stage = SlotStage::Sync;
     }
 
     /// Generates the data of a write.
@@ -391,8 +385,8 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         };
         let is_sync = state.stage == SlotStage::Sync;
         let file = if is_sync { state.sync_target } else { state.target };
-        let (bytes, offset) = (state.bytes, state.offset);
-        self.engine.queue(IoRequest { slot, action, file, bytes, offset, memory });
+        let IoSlot { bytes, offset, priority, .. } = *state;
+        self.engine.queue(IoRequest { slot, action, file, bytes, offset, priority, memory });
         self.batch.push(slot);
     }
 
@@ -500,9 +494,16 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 let completion_ns =
                     now_ns.saturating_sub(state.submit_returned_ns.max(state.submitted_ns));
                 self.recorder.record_completion(operation, completion_ns);
+                // Not that of an earlier I/O of the slot.
+                if state.submit_returned_ns >= state.submitted_ns {
+                    let submission_ns = state.submit_returned_ns - state.submitted_ns;
+                    self.recorder.record_submission(operation, submission_ns);
+                }
             }
             if self.checks_each_io && counts {
                 self.check_io(slot, operation, (now_ns, service_ns));
+            } else if !counts && self.recorder.is_warming_up() {
+                self.note_warm_up(u64::from(state.bytes), now_ns);
             }
         } else if let Some(due_ns) = state.intended_ns {
             let key = (state.lane as usize, state.target as usize, operation);
@@ -516,27 +517,16 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         }
     }
 
-    /// Submits a chunk and records the submission latency of each I/O, if the engine submits
-    /// without waiting. Returns how many more may be submitted in the exchange that follows.
+    /// Submits a chunk and notes for each I/O when that returned, if the engine submits without
+    /// waiting. Returns how many more may be submitted in the exchange that follows.
     #[inline(never)]
     fn time_submission(&mut self, limit: usize) -> io::Result<usize> {
         let Some(held_back) = self.engine.submit(limit, &mut self.completions)? else {
             return Ok(limit);
         };
         let end_ns = clock::now_ns();
-        let counts = self.recorder.is_counting(end_ns);
         for slot in &self.batch[..self.batch.len() - held_back] {
-            let state = &mut self.slots[*slot as usize];
-            state.submit_returned_ns = end_ns;
-            if counts {
-                let operation = match state.stage {
-                    SlotStage::Read => IoOperation::Read,
-                    SlotStage::Write => IoOperation::Write,
-                    SlotStage::ReadBack | SlotStage::Sync => continue,
-                };
-                let submission_ns = end_ns.saturating_sub(state.submitted_ns);
-                self.recorder.record_submission(operation, submission_ns);
-            }
+            self.slots[*slot as usize].submit_returned_ns = end_ns;
         }
         self.still_queued = held_back;
         self.remove_submitted();

@@ -3,14 +3,16 @@
 //! Full frames are sent through one channel and empty ones return through another, so that no I/O
 //! waits for another thread. This module never reads the clock.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use assay_model::storage_outcome::{
     BatchCounts, IoFailure, IoOperation, IoTally, JournalEntry, StreamErrors,
 };
 
-use assay_model::workload::storage::StorageStream;
+use assay_model::workload::storage::{StorageStream, WarmUpBytes};
 
+use super::priority_tallies::PriorityTallies;
 use super::tally;
 use super::timeline::Timeline;
 
@@ -95,12 +97,18 @@ pub(super) struct WorkerRecorder {
     pub(super) syncs: Option<Box<IoTally>>,
     /// Submission and completion latencies of reads and writes, if they are timed separately.
     pub(super) split_latency: Option<Box<[SplitLatency; 2]>>,
+    /// Latencies by priority, if single I/O has one.
+    pub(super) by_priority: Option<Box<PriorityTallies>>,
     /// Every I/O that counts, if a journal is kept.
     pub(super) journal: Option<Vec<JournalEntry>>,
     /// Calls by size, if they are counted.
     pub(super) batch_counts: Option<Box<BatchCounts>>,
-    /// Search for a depth, if there is one.
-    pub(super) search: Option<DepthSearch>,
+    /// Part of the time that is measured.
+    pub(super) measured: MeasuredPart,
+    /// Warm-up by bytes until it is over, and its bytes.
+    warm_up: Option<WarmUpBytes>,
+    warmed_bytes: u64,
+    warm_end_ns: u64,
     frame: Box<SeriesFrame>,
     interval_index: usize,
     interval_end_ns: u64,
@@ -109,13 +117,15 @@ pub(super) struct WorkerRecorder {
     channels: FrameChannels,
 }
 
-/// State of a search for a depth.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DepthSearch {
-    /// Depth now.
-    pub(super) depth: u32,
-    /// Time at which the measurement began again.
+/// Part of its time that a worker measured.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MeasuredPart {
+    /// Depth now, if one is searched.
+    pub(super) depth: Option<u32>,
+    /// Time at which the measurement began again, or after a warm-up by bytes.
     pub(super) restarted_ns: Option<u64>,
+    /// Whether the worker ended within such a warm-up.
+    pub(super) is_nothing: bool,
 }
 
 /// The two parts of an I/O's latency.
@@ -147,12 +157,19 @@ impl WorkerRecorder {
             split_latency: conduct
                 .times_submission
                 .then(|| Box::new([SplitLatency::new(), SplitLatency::new()])),
+            by_priority: conduct
+                .priorities
+                .as_deref()
+                .map(|priorities| Box::new(PriorityTallies::new(priorities))),
             journal: conduct.keeps_journal.then(Vec::new),
             batch_counts: conduct.batches.map(|_| Box::default()),
-            search: conduct
-                .latency_goal
-                .as_ref()
-                .map(|_| DepthSearch { depth: 1, restarted_ns: None }),
+            measured: MeasuredPart {
+                depth: conduct.latency_goal.as_ref().map(|_| 1),
+                ..MeasuredPart::default()
+            },
+            warm_up: conduct.warm_up,
+            warmed_bytes: 0,
+            warm_end_ns: conduct.warm_up.map_or(timeline.warm_end_ns, |_| u64::MAX),
             failures: Vec::new(),
             failure_count: 0,
             not_started: 0,
@@ -191,11 +208,35 @@ impl WorkerRecorder {
     /// Returns whether I/O that completes now is after the warm-up.
     #[inline]
     pub(super) fn is_counting(&self, now_ns: u64) -> bool {
-        now_ns >= self.timeline.warm_end_ns
+        now_ns >= self.warm_end_ns
+    }
+
+    /// Whether a warm-up by bytes is not over.
+    #[inline]
+    pub(super) const fn is_warming_up(&self) -> bool {
+        self.warm_up.is_some()
+    }
+
+    /// Adds an I/O to a warm-up by bytes, whose common sum is `common`. Returns whether it is over.
+    #[cold]
+    pub(super) fn note_warm_up(&mut self, bytes: u64, now_ns: u64, common: &AtomicU64) -> bool {
+        let Some(warm_up) = self.warm_up else { return false };
+        self.warmed_bytes = match warm_up.is_common {
+            true => common.fetch_add(bytes, Ordering::Relaxed) + bytes,
+            false => self.warmed_bytes + bytes,
+        };
+        let is_over = self.warmed_bytes >= warm_up.bytes;
+        if is_over {
+            self.warm_up = None;
+            self.warm_end_ns = now_ns;
+            self.measured.restarted_ns = Some(now_ns);
+        }
+        is_over
     }
 
     /// Ends the series at `end_ns`, within an interval or between two.
     pub(super) fn close(&mut self, end_ns: u64) {
+        self.measured.is_nothing = self.is_warming_up();
         self.advance(end_ns, 0);
         self.send_frame(true);
     }
@@ -270,13 +311,13 @@ impl WorkerRecorder {
     /// Returns the counts of calls, if they are kept and the warm-up is over.
     #[inline]
     pub(super) fn counted_batches(&mut self) -> Option<&mut BatchCounts> {
-        let counts = self.last_ns >= self.timeline.warm_end_ns;
+        let counts = self.last_ns >= self.warm_end_ns;
         self.batch_counts.as_deref_mut().filter(|_| counts)
     }
 
     /// Returns the end of the warm-up.
     pub(super) const fn warm_end_ns(&self) -> u64 {
-        self.timeline.warm_end_ns
+        self.warm_end_ns
     }
 
     /// Counts the submission latency of an I/O, if it is timed.
@@ -304,10 +345,22 @@ impl WorkerRecorder {
         }
     }
 
+    /// Counts the latency of an I/O with its priority: from before its submission, and from after it.
+    pub(super) fn record_priority(
+        &mut self,
+        operation: IoOperation,
+        priority: u16,
+        latencies_ns: (u64, u64),
+    ) {
+        if let Some(tallies) = &mut self.by_priority {
+            tallies.record(operation, priority, latencies_ns);
+        }
+    }
+
     /// Adds one I/O completed at `now_ns` to the journal, if one is kept.
     pub(super) fn record_journal(&mut self, now_ns: u64, entry: JournalEntry) {
         if let Some(journal) = &mut self.journal {
-            let at_ns = now_ns.saturating_sub(self.timeline.warm_end_ns);
+            let at_ns = now_ns.saturating_sub(self.warm_end_ns);
             journal.push(JournalEntry { at_ns, ..entry });
         }
     }
@@ -319,12 +372,13 @@ impl WorkerRecorder {
         for split in self.split_latency.iter_mut().flat_map(|it| it.iter_mut()) {
             *split = SplitLatency::new();
         }
+        if let Some(tallies) = &mut self.by_priority {
+            tallies.clear();
+        }
         if let Some(counts) = &mut self.batch_counts {
             **counts = BatchCounts::default();
         }
-        if let Some(search) = &mut self.search {
-            search.restarted_ns = Some(now_ns);
-        }
+        self.measured.restarted_ns = Some(now_ns);
     }
 
     /// Records a failure.

@@ -12,7 +12,8 @@ use super::measurement_mode::MeasurementMode;
 use crate::seed;
 use crate::storage_outcome::IoOperation;
 
-pub use self::io_batches::{IoBatches, LatencyTarget, MinimumRates};
+pub use self::io_batches::{IoBatches, LatencyTarget, MinimumRates, WarmUpBytes};
+pub use self::io_priorities::{IoPriorities, PriorityShare};
 pub use self::job_order::{
     FileExtent, JobOrder, OffsetLaw, OffsetSkew, OffsetZone, StridedZones,
 };
@@ -23,6 +24,7 @@ pub use self::stream_behavior::{
 };
 
 mod io_batches;
+mod io_priorities;
 mod job_order;
 mod opening;
 mod replay;

@@ -151,3 +151,27 @@ fn job_fills_its_file_system() {
     let job = &document["jobs"][0];
     assert_eq!((&job["error"], &job["write"]["total_ios"]), (&0.into(), &16.into()), "{err}");
 }
+
+/// fio 3.33 has no `ramp_size`: the counts follow from its description in fio 3.42.
+#[test]
+fn warm_ups_by_bytes_do_not_count() {
+    const JOB: &str = "[a]\nioengine=null\nrw=read\nbs=4k\nsize=1m\n";
+    for (options, ios) in [
+        // 128 of 256 I/O.
+        ("ramp_size=512k\n", 128..=128),
+        ("ramp_size=512k\niodepth=4\niodepth_batch_complete_min=4\n", 128..=128),
+        // It ends within its warm-up, as with ramp_time.
+        ("ramp_size=9m\n", 256..=256),
+        // Both together, and one may have ended before.
+        ("ramp_size=1m\nnumjobs=2\ngroup_reporting=1\n", 1..=256),
+        ("ramp_size=1m\ntime_based\nruntime=200ms\n", 300..=u64::MAX),
+    ] {
+        let world = World::in_memory();
+        let job = format!("{JOB}{options}");
+        let command = world.command(&["fio", "--no-store"]);
+        let (counts, message, succeeded) = run(command, &world, &job).unwrap();
+        assert!(succeeded, "{job}{message}");
+        assert_eq!(counts.len(), 1, "{job}{message}");
+        assert!(ios.contains(&counts[0].0), "{job}{counts:?}");
+    }
+}

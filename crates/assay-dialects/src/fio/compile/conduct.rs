@@ -3,13 +3,13 @@
 
 use assay_model::workload::storage::{
     IoBatches, LatencyTarget, MinimumRates, StreamBehavior, TargetRotation, ThinkTime,
-    WriteContent,
+    WarmUpBytes, WriteContent,
 };
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FioOptions, VerifyMode};
 use super::files::CloneFiles;
-use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order, priorities};
 
 /// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +26,10 @@ pub(super) fn common_delay_s(members: &[LocatedOptions]) -> f64 {
 /// Returns the common duration of jobs that run together; `None` = until the last one has done its
 /// work.
 pub(super) fn duration_s(members: &[LocatedOptions]) -> Option<f64> {
+    if members.iter().any(|(job, _)| job.behaviour.ramp_bytes > 0) {
+        // Each has its own, which begins after its warm-up.
+        return None;
+    }
     let common_s = common_delay_s(members);
     let each = members.iter().map(|(job, _)| Some(job.delay_s - common_s + job.runtime_s?));
     each.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max))
@@ -44,7 +48,9 @@ impl PhasePeriod {
     pub(super) fn from_members(members: &[LocatedOptions]) -> Self {
         let (first, _) = &members[0];
         let alike = |(other, _): &LocatedOptions| {
-            other.runtime_s == first.runtime_s && !differ(other.delay_s, first.delay_s)
+            let starts_together = !differ(other.delay_s, first.delay_s);
+            let ramps = other.behaviour.ramp_bytes > 0;
+            other.runtime_s == first.runtime_s && starts_together && !ramps
         };
         let is_common = members.iter().all(alike);
         Self { delay_s: common_delay_s(members), is_common }
@@ -95,6 +101,7 @@ pub(super) fn conduct(
         reads_back: false,
         nice: manner.nice,
         io_priority: manner.io_priority(),
+        priorities: priorities::io_priorities(placed)?.map(Box::new),
         content: content(placed)?.map(Box::new),
         syncs_file_system: job.behaviour.syncs_file_system,
         most_latency_ns: manner.max_latency_ns,
@@ -108,6 +115,7 @@ pub(super) fn conduct(
         order: None,
         replay: vec![],
         batches: queues.then(|| batches(job)),
+        warm_up: warm_up(job),
         minimum_rates: minimum_rates(placed)?.map(Box::new),
         latency_goal: latency_goal(placed)?.map(Box::new),
     })
@@ -123,6 +131,9 @@ fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
         let why = "trimwrite excludes a rate and verify";
         return Err(conflict(placed, why, "leave one out"));
     }
+    if job.behaviour.ramp_bytes > 0 {
+        check_ramp_size(placed)?;
+    }
     if job.behaviour.think_ns > 0 && has_rate {
         let why = "thinktime and a rate exclude each other";
         return Err(conflict(placed, why, "leave one out"));
@@ -132,6 +143,30 @@ fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
     if job.no_overlap && may_overlap {
         let why = "serialize_overlap needs a map of blocks or verify, which keep I/O apart";
         return Err(conflict(placed, why, "leave out norandommap"));
+    }
+    Ok(())
+}
+
+/// Returns the warm-up by bytes: of the job, or of its group together.
+fn warm_up(job: &FioOptions) -> Option<WarmUpBytes> {
+    let bytes = job.behaviour.ramp_bytes;
+    (bytes > 0).then_some(WarmUpBytes { bytes, is_common: job.group_reporting })
+}
+
+/// Rejects what excludes `ramp_size`.
+fn check_ramp_size(placed: &LocatedOptions) -> Result<(), FioJobError> {
+    let (job, _) = placed;
+    if job.ramp_s > 0.0 {
+        let why = "ramp_time and ramp_size exclude each other, as in fio";
+        return Err(conflict(placed, why, "leave one out"));
+    }
+    if job.verify == VerifyMode::On && job.rw.writes {
+        let why = "ramp_size excludes verify of its writes, which are those of all passes";
+        return Err(conflict(placed, why, "use ramp_time"));
+    }
+    if job.group_reporting && job.new_group {
+        let why = "ramp_size counts the I/O of all jobs that run together";
+        return Err(conflict(placed, why, "leave out new_group or group_reporting"));
     }
     Ok(())
 }

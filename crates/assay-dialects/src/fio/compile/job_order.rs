@@ -54,7 +54,6 @@ pub(super) fn job_order(
         gap_bytes: job.rw.gap_bytes,
         zones,
         read_percent: job.read_percent,
-        paces_per_s: [None; 2],
         pass_bytes: pass_bytes(job, used),
         total_bytes: own_total(job).unwrap_or(used.pass_bytes),
         has_own_total: own_total(job).is_some(),
@@ -63,6 +62,8 @@ pub(super) fn job_order(
         is_endless,
         sync_every: if queues(job) || !job.rw.writes { 0 } else { job.sync_every },
         queues: queues(job),
+        open_files: job.behaviour.open_files,
+        turn_length: job.behaviour.turn_length,
         restarts_files: is_endless || job.loops > 1 || job.read_back,
         reopens_files: job.verify == VerifyMode::On && job.read_back,
         verifies,
@@ -74,14 +75,12 @@ pub(super) fn job_order(
         repeats_all: job.repeats_all,
         is_wide: is_wide(job.generator, largest / map_block_bytes),
         is_register,
-        skew: None,
         seed,
         number,
-        reads_back: false,
-        pass: None,
         overlaps: sorts_writes(job, keeps_map, used.extents.len()),
         verify_backlog: verify_backlog(job).filter(|_| verifies),
         verify_batch: job.verify_batch,
+        ..JobOrder::default()
     };
     let blocks = used.extents.iter().map(|extent| range(extent.bytes) / map_block_bytes);
     check_register(placed, &order, blocks)?;

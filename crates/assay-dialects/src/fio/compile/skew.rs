@@ -56,7 +56,8 @@ pub(super) fn skew(
 }
 
 /// Returns zones in whole percent of the I/O, of a range of `range` percent or bytes; those without
-/// a size share the rest. `None` = they do not fit.
+/// a size share the rest, and a single one has none (`zone_split_ddir` in options.c). `None` = they do
+/// not fit.
 fn lay_out(zones: &[ZoneShare], range: u64) -> Option<Vec<OffsetZone>> {
     let given = |zone: &ZoneShare| match zone.size {
         ZoneSize::Percent(percent) => Some(percent as u64).filter(|percent| *percent > 0),
@@ -67,6 +68,7 @@ fn lay_out(zones: &[ZoneShare], range: u64) -> Option<Vec<OffsetZone>> {
     let sum = sizes.try_fold(0_u64, u64::checked_add)?;
     let open = zones.iter().filter(|zone| given(zone).is_none()).count() as u64;
     let rest = range.checked_sub(sum)? / open.max(1);
+    let rest = if zones.len() == 1 { 0 } else { rest };
     let zone = |zone: &ZoneShare| OffsetZone {
         io_percent: zone.io_percent as u64,
         size: given(zone).unwrap_or(rest),

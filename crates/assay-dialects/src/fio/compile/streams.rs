@@ -11,17 +11,41 @@ use super::super::value::SizeOrPercent;
 use super::files::CloneFiles;
 use super::{ENGINES, LocatedOptions, arrivals, conflict};
 
+/// Engines of fio that assay does not have, with the reason.
+const REFUSED_ENGINES: &[(&[&str], &str)] = &[
+    (
+        &["splice"],
+        "its data goes through a pipe, 64 KiB at most at once, which is not the device's",
+    ),
+    (
+        &["net", "netsplice", "rdma"],
+        "it measures a network; see `assay iperf3` and `assay ib_send_bw`",
+    ),
+    (&["cpuio"], "it does no I/O"),
+    (&["exec"], "assay starts no command that a job file names"),
+    (
+        &["falloc", "ftruncate", "e4defrag"],
+        "it changes the size or the place of a file, not its data",
+    ),
+    (
+        &["sg", "mtd", "libzbc", "io_uring_cmd", "libblkio", "xnvme"],
+        "it is one for other devices",
+    ),
+];
+
 /// Returns the engine of a job and an optional note for the user.
 pub(super) fn engine(
     placed: &LocatedOptions,
 ) -> Result<(EngineChoice, Option<String>), FioJobError> {
     let (job, _) = placed;
+    let engine_name = job.engine.as_str();
     let Some((name, choice, blocks, note)) =
-        ENGINES.iter().find(|(name, ..)| *name == job.engine)
+        ENGINES.iter().find(|(name, ..)| *name == engine_name)
     else {
-        let names: Vec<_> = ENGINES.iter().map(|(name, ..)| *name).collect();
-        let why =
-            format!("assay has no ioengine `{}`; it has {}", job.engine, names.join(", "));
+        let names = ENGINES.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
+        let reason = REFUSED_ENGINES.iter().find(|(engines, _)| engines.contains(&engine_name));
+        let reason = reason.map_or_else(String::new, |(_, why)| format!(" ({why})"));
+        let why = format!("assay has no ioengine `{engine_name}`{reason}; it has {names}");
         return Err(conflict(
             placed,
             why,

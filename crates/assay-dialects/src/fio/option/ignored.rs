@@ -30,7 +30,6 @@ pub(super) const IGNORED: &[FioOption] = &[
     ignore("log_entries", "logs grow as they need to"),
     ignore("log_store_compressed", "logs are plain text"),
     switch("nonvectored", "the engine chooses its calls"),
-    ignore("openfiles", "all files stay open"),
     ignore("percentage_sequential", "fio does not use it any more"),
     ignore("read_iolog_chunked", "a trace is read before the first I/O"),
     switch("refill_buffers", "every block is filled anew"),

@@ -14,6 +14,9 @@ use super::super::section_options::parse_values::{
     parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
 };
 use super::super::section_options::pattern::parse_pattern;
+use super::super::section_options::priorities::{
+    parse_class, parse_level, parse_split_priorities,
+};
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, TRACE, ValueKind};
 
 /// Maximum number of clones: each is a thread.
@@ -54,7 +57,12 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_integer(text, 1, 100_000).map(|it| job.file_count = it)
     }),
     text("file_service_type", |job, text| {
-        parse_turns(text).map(|it| job.behaviour.turns = Some(it))
+        let (turns, length) = parse_turns(text)?;
+        (job.behaviour.turns, job.behaviour.turn_length) = (Some(turns), length);
+        Ok(())
+    }),
+    text("openfiles", |job, text| {
+        parse_integer(text, 0, 100_000).map(|it| job.behaviour.open_files = it as usize)
     }),
     text("size", |job, text| parse_size(text, job.base()).map(|it| job.size = Some(it))),
     text("filesize", |job, text| {
@@ -264,6 +272,30 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_integer(text, 0, MAX_IO_HINT).map(|it| job.behaviour.io_hint = it as u16)
     })
     .since("fio 3.36"),
+    text("cmdprio_percentage", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio_percentage");
+        parse_directions(text, &job.behaviour.priorities.percent, |part| {
+            parse_integer(part, 0, 100)
+        })
+        .map(|it| job.behaviour.priorities.percent = it)
+    }),
+    text("cmdprio_class", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio_class");
+        parse_directions(text, &job.behaviour.priorities.class, parse_class)
+            .map(|it| job.behaviour.priorities.class = it)
+    }),
+    text("cmdprio", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio");
+        parse_directions(text, &job.behaviour.priorities.level, parse_level)
+            .map(|it| job.behaviour.priorities.level = it)
+    }),
+    text("cmdprio_bssplit", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio_bssplit");
+        let base = job.base();
+        let split = |part: &str| parse_split_priorities(part, base);
+        parse_directions(text, &job.behaviour.priorities.split, split)
+            .map(|it| job.behaviour.priorities.split = it)
+    }),
     text("cpus_allowed", |job, text| parse_cpus(text).map(|it| job.behaviour.cpus = it)),
     text("cpumask", |job, text| parse_cpu_mask(text).map(|it| job.behaviour.cpus = it)),
     text("cpus_allowed_policy", |job, text| {
@@ -277,6 +309,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     switch("time_based", |job, text| parse_flag(text).map(|it| job.time_based = it)),
     text("ramp_time", |job, text| parse_time(text).map(|it| job.ramp_s = it)),
+    text("ramp_size", |job, text| {
+        parse_bytes(text, job.base()).map(|it| job.behaviour.ramp_bytes = it)
+    })
+    .since("fio 3.42"),
     text("startdelay", |job, text| parse_time(text).map(|it| job.delay_s = it)),
     switch("stonewall wait_for_previous", |job, text| {
         parse_flag(text).map(|it| job.stonewall = it)

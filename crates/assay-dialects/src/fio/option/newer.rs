@@ -59,9 +59,6 @@ pub(super) const NEWER: &[FioOption] = &[
     )
     .unless(&["0"])
     .since("fio 3.41"),
-    reject("ramp_size", "a warm-up is a time", "use ramp_time")
-        .unless(&["0"])
-        .since("fio 3.42"),
     reject("rbd_encryption_format rbd_encryption_passphrase", ENGINE, ELSEWHERE)
         .since("fio 3.42"),
     reject("spr_cs", "a device is not prepared by overwrites", "")

@@ -32,12 +32,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "assay changes no setting of the machine",
         "set it before the run",
     ),
-    reject(
-        "cmdprio cmdprio_bssplit cmdprio_class cmdprio_percentage",
-        "all I/O has one priority",
-        "",
-    )
-    .unless(&["0"]),
     reject("dedupe_mode", "a repeated block is the one before", "use dedupe_percentage")
         .unless(&["repeat"]),
     reject(

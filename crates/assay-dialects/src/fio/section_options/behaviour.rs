@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::value::{self, NumberBase};
 use super::parse_values::parse_percentage;
+use super::priorities::CommandPriorityOptions;
 
 /// Behaviour of a job's I/O; the defaults are fio's.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,8 @@ pub struct IoBehaviour {
     pub io_class: Option<u16>,
     /// `priohint`.
     pub io_hint: u16,
+    /// `cmdprio_percentage` and its like.
+    pub priorities: CommandPriorityOptions,
     /// `pre_read`.
     pub pre_reads: bool,
     /// `bs_unaligned`: sizes need not be multiples of the smallest.
@@ -55,6 +58,12 @@ pub struct IoBehaviour {
     pub creates_only: bool,
     /// `file_service_type`.
     pub turns: Option<TargetRotation>,
+    /// Its postfix: I/O to a file before the next one.
+    pub turn_length: u64,
+    /// `ramp_size` in bytes; 0 = none.
+    pub ramp_bytes: u64,
+    /// `openfiles`: files in use at once; 0 = all.
+    pub open_files: usize,
     /// `zonemode=strided`.
     pub strided: bool,
     /// `zonesize` in bytes.
@@ -134,6 +143,7 @@ impl Default for IoBehaviour {
             io_level: None,
             io_class: None,
             io_hint: 0,
+            priorities: CommandPriorityOptions::default(),
             pre_reads: false,
             any_bytes: false,
             sizes_by_order: false,
@@ -143,6 +153,9 @@ impl Default for IoBehaviour {
             appends: false,
             creates_only: false,
             turns: None,
+            turn_length: 1,
+            open_files: 0,
+            ramp_bytes: 0,
             strided: false,
             zone_bytes: 0,
             zone_range_bytes: 0,
@@ -198,6 +211,14 @@ pub enum OffsetDistribution {
         /// Zones for reads and for writes.
         ways: [Vec<ZoneShare>; 2],
     },
+}
+
+impl OffsetDistribution {
+    /// Whether its zone is the only one of a direction and has no size.
+    pub(in crate::fio) fn has_sizeless_zone(&self) -> bool {
+        let Self::Zoned { ways, .. } = self else { return false };
+        ways.iter().any(|way| matches!(way.as_slice(), [zone] if zone.size == ZoneSize::Rest))
+    }
 }
 
 /// `random_generator`.
@@ -329,7 +350,7 @@ pub(in crate::fio) fn parse_nodes(text: &str) -> Result<Vec<usize>, String> {
     parse_list(text, 1024)
 }
 
-pub(in crate::fio) fn parse_turns(text: &str) -> Result<TargetRotation, String> {
+pub(in crate::fio) fn parse_turns(text: &str) -> Result<(TargetRotation, u64), String> {
     let (word, count) = text.split_once(':').unwrap_or((text, "1"));
     let turns = match word {
         "roundrobin" => TargetRotation::Round,
@@ -337,10 +358,8 @@ pub(in crate::fio) fn parse_turns(text: &str) -> Result<TargetRotation, String> 
         "sequential" => TargetRotation::InOrder,
         _ => return Err("it must be random, roundrobin or sequential".to_owned()),
     };
-    match count {
-        "1" => Ok(turns),
-        _ => Err("files are switched after every I/O".to_owned()),
-    }
+    let count = count.parse().ok().filter(|count| *count > 0);
+    Ok((turns, count.ok_or("after the colon must be a number of I/O, like roundrobin:8")?))
 }
 
 pub(in crate::fio) fn parse_zone_mode(text: &str) -> Result<bool, String> {
@@ -420,7 +439,9 @@ fn parse_direction_zones(
     let zone = |part: &str| {
         let (percent, size) = part.split_once('/').unwrap_or((part, ""));
         let size = match size.trim() {
-            "" => ZoneSize::Rest,
+            // fio refuses an empty size, and takes none for a zone of no bytes.
+            "" if absolute && !part.contains('/') => ZoneSize::Bytes(0),
+            "" if !absolute => ZoneSize::Rest,
             bytes if absolute => {
                 ZoneSize::Bytes(base.parse_bytes(bytes).ok_or("a zone needs a size like 10g")?)
             }

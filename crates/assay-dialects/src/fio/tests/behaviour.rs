@@ -50,7 +50,7 @@ fn compiles_pauses_skew_and_cpus() {
     "#]],
         ),
         (
-            "[a]\nrw=randread\nsize=10m\nrandom_distribution=zoned_abs:60/1m:40/\n",
+            "[a]\nrw=randread\nsize=10m\nrandom_distribution=zoned_abs:60/1m:40/9m\n",
             expect![[r#"
         a: None warm 0 s, Closed, Threads, seed 137
           a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
@@ -236,6 +236,69 @@ fn rejects_conflicts_with_location() {
             "#]],
         ),
         (
+            "[a]\nsize=1m\nramp_size=1k\nramp_time=1\n",
+            expect![[r#"
+                job:1:1: job `a`: ramp_time and ramp_size exclude each other, as in fio
+                leave one out
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\ncmdprio_percentage=20\n",
+            expect![[r#"
+            job:1:1: job `a`: ioengine=psync has no option cmdprio_percentage, as in fio
+            use ioengine=libaio or io_uring
+        "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=libaio\ncmdprio_percentage=20\ncmdprio_bssplit=4k/20\n",
+            expect![[r#"
+                job:1:1: job `a`: cmdprio_percentage and cmdprio_bssplit are mutually exclusive
+                leave one out
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=libaio\ncmdprio_bssplit=4k/70:4k/40\n",
+            expect![[r#"
+            job:1:1: job `a`: cmdprio_bssplit: the shares of 4096 B exceed 100 %
+            lower the percentages
+        "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=libaio\ncmdprio_bssplit=4k/70/1\n",
+            expect![[r#"
+            job:4:1: invalid value `4k/70/1` for `cmdprio_bssplit`: it must be sizes with percentages, like 64k/20:4k/10/3/0
+            see `man fio` for the values of this option
+        "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=libaio\nrw=randtrim\ncmdprio_percentage=20\n",
+            expect![[r#"
+                job:1:1: job `a`: trims have no priority of their own
+                leave out cmdprio_percentage and its like
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nnrfiles=3\nzonesize=64k\nopenfiles=2\nnumjobs=2\n",
+            expect![[r#"
+                job:1:1: job `a`: several open files turn its zones off, and fio refuses them for further clones
+                add openfiles=1, or leave out numjobs or zonesize
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nioengine=splice\n",
+            expect![[r#"
+                job:1:1: job `a`: assay has no ioengine `splice` (its data goes through a pipe, 64 KiB at most at once, which is not the device's); it has sync, psync, vsync, pvsync, pvsync2, mmap, libaio, posixaio, io_uring, null
+                choose io_uring or libaio, or run this job with fio
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nfile_service_type=random:x\n",
+            expect![[r#"
+                job:3:1: invalid value `random:x` for `file_service_type`: after the colon must be a number of I/O, like roundrobin:8
+                see `man fio` for the values of this option
+            "#]],
+        ),
+        (
             "[a]\nrw=randread\nsize=1m\nrandom_distribution=zipf:0\n",
             expect![[r#"
                 job:4:1: invalid value `zipf:0` for `random_distribution`: zipf takes an exponent like 1.2, but not 1
@@ -246,6 +309,13 @@ fn rejects_conflicts_with_location() {
             "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned:50/60:50/60\n",
             expect![[r#"
                 job:4:1: invalid value `zoned:50/60:50/60` for `random_distribution`: shares of I/O must add up to 100, sizes to at most 100
+                see `man fio` for the values of this option
+            "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned_abs:60/64k:40/\n",
+            expect![[r#"
+                job:4:1: invalid value `zoned_abs:60/64k:40/` for `random_distribution`: a zone needs a size like 10g
                 see `man fio` for the values of this option
             "#]],
         ),
@@ -328,10 +398,10 @@ fn rejects_conflicts_with_location() {
             "#]],
         ),
         (
-            "[a]\nsize=1m\nramp_size=1m\n",
+            "[a]\nsize=1m\nspr_op=1\n",
             expect![[r#"
-                job:3:1: `assay fio` does not support ramp_size=1m (new in fio 3.42): a warm-up is a time
-                use ramp_time
+                job:3:1: `assay fio` does not support spr_op=1 (new in fio 3.41): a device is not prepared by overwrites
+                write it twice at random, with norandommap
             "#]],
         ),
         (

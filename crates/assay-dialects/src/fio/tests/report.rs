@@ -410,6 +410,7 @@ fn logs(options: &str) -> String {
         offset: 16384,
         bytes: 8192,
         operation,
+        priority: 0,
     };
     outcome.streams[0].journal = vec![
         entry(1_000_000, 20_000, IoOperation::Read),

@@ -54,6 +54,8 @@ const READ: u16 = 0;
 const WRITE: u16 = 1;
 const FSYNC: u16 = 2;
 const FDSYNC: u16 = 3;
+/// `IOCB_FLAG_IOPRIO`.
+const HAS_PRIORITY: u32 = 1 << 1;
 /// `IOCB_CMD_NOOP`, which the kernel refuses.
 const NOOP: u16 = 6;
 
@@ -96,10 +98,14 @@ impl StorageEngine for Libaio {
             IoAction::Trim | IoAction::SyncRange(_) => (NOOP, files.write),
         };
         let transfers = matches!(request.action, IoAction::Read | IoAction::Write);
+        let has_priority = transfers && request.priority > 0;
         let block = &mut self.blocks[request.slot as usize];
         *block = AioControlBlock {
             data: u64::from(request.slot),
             opcode,
+            more_flags: if has_priority { HAS_PRIORITY } else { 0 },
+            // The class is in the highest bits.
+            priority: if has_priority { request.priority.cast_signed() } else { 0 },
             // Descriptors of open files are not negative, and offsets are below 2⁶³.
             descriptor: descriptor as u32,
             memory: if transfers { request.memory as u64 } else { 0 },

@@ -69,6 +69,7 @@ fn check<E: StorageEngine>(maps_files: bool) {
         file: 0,
         bytes: BLOCK as u32,
         offset: block * BLOCK as u64,
+        priority: 0,
         memory: slab.as_ptr().wrapping_add(slot as usize * BLOCK),
     };
     let mut none = Vec::new();
@@ -125,6 +126,7 @@ fn submits_at_most_the_requested_number() {
                 file: 0,
                 bytes: BLOCK as u32,
                 offset: 0,
+                priority: 0,
                 memory: slab.as_ptr().wrapping_add(slot as usize * BLOCK),
             });
         }
@@ -161,6 +163,7 @@ fn errors_are_completions() {
             file: 0,
             bytes: BLOCK as u32,
             offset: 0,
+            priority: 0,
             memory: slab.as_ptr(),
         });
         let expected = [IoCompletion { slot: 0, result: -libc::EBADF }];
@@ -194,7 +197,15 @@ fn mapping_of_a_read_only_file_is_not_written() {
         (IoAction::Read, u64::MAX, 0),
     ] {
         let (bytes, memory) = (BLOCK as u32, slab.as_ptr());
-        engine.queue(IoRequest { slot: 0, action, file: 0, bytes, offset, memory });
+        engine.queue(IoRequest {
+            slot: 0,
+            action,
+            file: 0,
+            bytes,
+            offset,
+            priority: 0,
+            memory,
+        });
         let expected = [IoCompletion { slot: 0, result }];
         assert_eq!(exchange_until_done(&mut engine, 1), expected, "{action:?} {offset}");
     }

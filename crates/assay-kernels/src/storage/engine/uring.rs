@@ -117,19 +117,21 @@ impl<const POLLED: bool> StorageEngine for UringEngine<POLLED> {
             let files = self.files[request.file as usize];
             Fd(if writes { files.write } else { files.read })
         };
-        let IoRequest { memory, bytes, offset, .. } = request;
+        let IoRequest { memory, bytes, offset, priority, .. } = request;
         let entry = match (request.action, self.fixed_buffers) {
-            (IoAction::Read, true) => {
-                opcode::ReadFixed::new(fd, memory, bytes, 0).offset(offset).build()
-            }
-            (IoAction::Write, true) => {
-                opcode::WriteFixed::new(fd, memory, bytes, 0).offset(offset).build()
-            }
+            (IoAction::Read, true) => opcode::ReadFixed::new(fd, memory, bytes, 0)
+                .offset(offset)
+                .ioprio(priority)
+                .build(),
+            (IoAction::Write, true) => opcode::WriteFixed::new(fd, memory, bytes, 0)
+                .offset(offset)
+                .ioprio(priority)
+                .build(),
             (IoAction::Read, false) => {
-                opcode::Read::new(fd, memory, bytes).offset(offset).build()
+                opcode::Read::new(fd, memory, bytes).offset(offset).ioprio(priority).build()
             }
             (IoAction::Write, false) => {
-                opcode::Write::new(fd, memory, bytes).offset(offset).build()
+                opcode::Write::new(fd, memory, bytes).offset(offset).ioprio(priority).build()
             }
             (IoAction::Sync, _) => opcode::Fsync::new(fd).build(),
             (IoAction::SyncData, _) => {

@@ -31,13 +31,12 @@ pub(super) fn stream_records(
         let is_late = streams[end.stream].targets.iter().any(syncs_at_end);
         let last_ns = if is_late { end_ns } else { end.last_ns.min(end_ns) };
         let mut first_ns = end.first_ns.max(timeline.warm_end_ns);
-        if let Some(search) = end.search {
-            record.found_depth = Some(search.depth);
-            if let Some(restarted_ns) = search.restarted_ns {
-                first_ns = first_ns.max(restarted_ns);
-                let after_s = clock::seconds_between(timeline.start_ns, restarted_ns);
-                record.restarted_s = Some(after_s);
-            }
+        record.found_depth = record.found_depth.or(end.measured.depth);
+        record.never_measured |= end.measured.is_nothing;
+        if let Some(restarted_ns) = end.measured.restarted_ns {
+            first_ns = first_ns.max(restarted_ns);
+            let after_s = clock::seconds_between(timeline.start_ns, restarted_ns);
+            record.restarted_s = Some(after_s);
         }
         record.ended_early |= end.ended_early;
         record.errors.merge(&end.errors);
@@ -53,6 +52,10 @@ pub(super) fn stream_records(
                 }
             }
         }
+        // A stream with priorities has one worker.
+        record
+            .by_priority
+            .extend(end.by_priority.take().into_iter().flat_map(|it| it.into_list()));
         record.journal.append(&mut end.journal);
         if let Some(counts) = &end.batch_counts {
             record.batches.get_or_insert_default().merge(counts);

@@ -102,11 +102,9 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             DepthStep::Done => self.end_early(*now_ns),
             DepthStep::Missed => self.miss_latency(*now_ns),
         }
-        if let (Some(control), Some(search)) =
-            (&mut self.depth_control, &mut self.recorder.search)
-        {
+        if let Some(control) = &mut self.depth_control {
             control.begin_window(*now_ns);
-            search.depth = control.depth();
+            self.recorder.measured.depth = Some(control.depth());
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use assay_model::workload::storage::{StreamBehavior, WriteContent};
 
 use super::super::content;
 use super::super::engine::StorageEngine;
+use super::super::timeline;
 use super::{IoSlot, SlotStage, StorageWorker};
 
 impl SlotStage {
@@ -43,8 +44,12 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             offset,
             bytes,
             operation,
+            priority: state.priority,
         };
         self.recorder.record_journal(now_ns, entry);
+        let completion_ns =
+            now_ns.saturating_sub(state.submit_returned_ns.max(state.submitted_ns));
+        self.recorder.record_priority(operation, state.priority, (service_ns, completion_ns));
         if let Some(control) = &mut self.depth_control {
             control.note_io(service_ns);
         }
@@ -72,6 +77,29 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             if !self.tolerates(FatalError { number, operation, cause }) {
                 self.end_early(now_ns);
             }
+        }
+    }
+
+    /// Syncs a target before the I/O of a slot.
+    #[cold]
+    pub(super) fn sync_first(&mut self, slot: u32, target: usize) {
+        let state = &mut self.slots[slot as usize];
+        state.sync_target = target as u32;
+        state.after_sync = Some(state.stage);
+        state.stage = SlotStage::Sync;
+    }
+
+    /// Adds an I/O to a warm-up by bytes; after it, limits of rates and of time begin.
+    #[cold]
+    pub(super) fn note_warm_up(&mut self, bytes: u64, now_ns: u64) {
+        if !self.recorder.note_warm_up(bytes, now_ns, &self.phase.warm_up_bytes) {
+            return;
+        }
+        if let Some(duration_s) = self.phase.workload.streams[self.stream].conduct.duration_s {
+            self.end_ns = now_ns.saturating_add(timeline::ns(duration_s));
+        }
+        if let Some(floor) = &mut self.rate_floor {
+            floor.begin(now_ns);
         }
     }
 

@@ -49,6 +49,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
         offset: 1 << 40,
         bytes: 4096,
         operation: IoOperation::Read,
+        priority: 0,
     }];
     let stream = |stream, operation| StreamTally {
         stream,
@@ -87,6 +88,8 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
                 ended_early: false,
                 errors: StreamErrors::default(),
                 restarted_s: None,
+                never_measured: false,
+                by_priority: vec![],
                 found_depth: None,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],

@@ -28,6 +28,15 @@ pub struct MinimumRates {
     pub cycle_ms: u64,
 }
 
+/// I/O of a stream that does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmUpBytes {
+    /// Bytes after which the measurement begins.
+    pub bytes: u64,
+    /// Whether they are those of all streams of the phase with such a warm-up.
+    pub is_common: bool,
+}
+
 /// Latency that a stream keeps: it searches the largest depth that allows it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyTarget {

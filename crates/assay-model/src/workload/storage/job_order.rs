@@ -63,6 +63,10 @@ pub struct JobOrder {
     pub sync_every: u64,
     /// Whether passes end by issued bytes, as with engines that queue I/O.
     pub queues: bool,
+    /// Files in use at once, the next one when another has ended; 0 = all.
+    pub open_files: usize,
+    /// I/O to a file before the next one takes its turn; 0 = one.
+    pub turn_length: u64,
     /// Whether files that ended are used again by the next pass.
     pub restarts_files: bool,
     /// Whether files that ended are opened again after each pass, for verification.

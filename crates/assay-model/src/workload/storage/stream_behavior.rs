@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{IoBatches, JobOrder, LatencyTarget, MinimumRates, ReplayedIo, SizeShare};
+use super::{
+    IoBatches, IoPriorities, JobOrder, LatencyTarget, MinimumRates, ReplayedIo, SizeShare,
+    WarmUpBytes,
+};
 
 /// Optional behaviour of a stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -56,6 +59,9 @@ pub struct StreamBehavior {
     /// I/O priority of its threads, as `ioprio_set(2)` takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<u16>,
+    /// Priorities of single I/O, of streams that have an order and an engine that queues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priorities: Option<Box<IoPriorities>>,
     /// Contents of its writes, if they are not unique numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Box<WriteContent>>,
@@ -90,6 +96,9 @@ pub struct StreamBehavior {
     /// are counted by size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<IoBatches>,
+    /// Warm-up by bytes, instead of that of the phase; `duration_s` begins after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUpBytes>,
     /// Minimum rates; below one of them, the stream ends with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_rates: Option<Box<MinimumRates>>,
