@@ -34,7 +34,7 @@ pub(super) struct JobOffsets {
     /// I/O until the next random offset.
     until_random: u64,
     /// Whether the next I/O leaves its blocks free: it is no random one, or began as such in a file
-    /// that had ended (`IO_U_F_BUSY_OK` in io_u.c, which outlasts the attempt).
+    /// that had ended (`IO_U_F_BUSY_OK` in `io_u.c`, which outlasts the attempt).
     leaves_free: bool,
     issues: [u64; 2],
     mix_direction: usize,

@@ -129,7 +129,7 @@ pub fn overview_page(contents: &SiteContents<'_>) -> String {
 /// Never: the template writes to memory.
 #[must_use]
 pub fn comparison_page() -> String {
-    render_comparison(String::new())
+    render_comparison("")
 }
 
 /// Renders the page that shows runs side by side, with the verdicts between labels. `most` are the
@@ -140,15 +140,15 @@ pub fn comparison_page() -> String {
 #[must_use]
 pub fn comparison_page_with_labels(most: [usize; 2]) -> String {
     let [labels, pairs] = most.map(|it| it.to_string());
-    render_comparison(message!("site-labels-limit", labels = labels, pairs = pairs))
+    render_comparison(&message!("site-labels-limit", labels = labels, pairs = pairs))
 }
 
-fn render_comparison(labels_limit: String) -> String {
+fn render_comparison(labels_limit: &str) -> String {
     let level = precision::format_percent_setting(INTERVAL_PERCENT);
     finish(&ComparisonPage {
         frame: Frame::new(word("site-comparison"), "compare.html"),
         explanation: message!("site-ratios", level = level),
-        labels_limit: html::rich_text(&labels_limit),
+        labels_limit: html::rich_text(labels_limit),
     })
 }
 
