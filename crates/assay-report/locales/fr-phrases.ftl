@@ -158,7 +158,7 @@ phrase-rdma-mtu = par { $device } avec { $own } : MTU du chemin { $path }
 phrase-no-nfs = aucun volume NFS n’est monté
 phrase-solve-over-budget = une résolution avec N = { $n } prend au moins { $least }, pour un budget de { $budget }
 phrase-launch-over-budget = un lancement de { $case } prend au moins { $least }, pour un budget de { $budget }
-phrase-beside-budget = cela prend environ { $time } ; le budget du cas est de { $budget }
+phrase-beside-budget = cela prend environ { $time } ; le budget du cas est de { $budget }
 phrase-written-first = { $path } est d’abord écrit en entier : { $size }
 phrase-writing = écriture de { $path } { $share }
 phrase-round = tour { $n } : { $rate }

@@ -22,7 +22,7 @@ pub struct FileAccount {
     unused_lines: usize,
 }
 
-/// Part of a file: what its lines became.
+/// Part of a file, with the result of reading its lines.
 #[derive(Debug, Serialize)]
 struct ExplainedPart {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,7 @@ pub(crate) const MEANINGS: &[(&str, &[&str])] = &[
     ("seed", &["random-seed", "rng"]),
 ];
 
-/// Options of one letter in other tools, with what they mean there, the most frequent meaning first.
+/// Options of one letter in other tools, with their meanings there, the most frequent one first.
 /// An unknown option of one letter is answered with those that the command has.
 pub(crate) const LETTERS: &[(&str, &[&str])] = &[
     ("-b", &["bs", "rate"]),

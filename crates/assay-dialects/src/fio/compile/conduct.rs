@@ -153,7 +153,7 @@ fn warm_up(job: &FioOptions) -> Option<WarmUpBytes> {
     (bytes > 0).then_some(WarmUpBytes { bytes, is_common: job.group_reporting })
 }
 
-/// Rejects what excludes `ramp_size`.
+/// Rejects options that exclude `ramp_size`.
 fn check_ramp_size(placed: &LocatedOptions) -> Result<(), FioJobError> {
     let (job, _) = placed;
     if job.ramp_s > 0.0 {

@@ -27,7 +27,7 @@ pub(in crate::build) fn figure_name(
     }
 }
 
-/// Names a metric and what it belongs to: `TCP goodput`, `Triad (memory.stream)`.
+/// Names a metric with its protocol or benchmark: `TCP goodput`, `Triad (memory.stream)`.
 pub(in crate::build) fn result_name(
     (benchmark, metric): (&str, &str),
     attributes: &Attributes,

@@ -77,7 +77,7 @@ pub(in crate::build) fn busiest_table(summary: &RunSummary) -> ReportTable {
     table
 }
 
-/// Names the benchmark of a result and what distinguishes its case from others.
+/// Names the benchmark of a result and the attributes that distinguish its case.
 fn case_name(estimate: &MetricEstimate) -> String {
     let case = case_label_of(estimate);
     let parts = [benchmark_name(&estimate.benchmark), case];
