@@ -15,6 +15,7 @@ pub(super) enum Check {
     BitsOfStorage,
     FabricRate,
     LinkRate,
+    DiskRate,
     OperationsInBytes,
     SizePerOperation,
     SizeBesideRate,
@@ -128,7 +129,7 @@ const fn row(
 }
 
 /// All checks, in the order of [`Check`].
-pub static MEASURED_CHECKS: [MeasuredCheck; 46] = [
+pub static MEASURED_CHECKS: [MeasuredCheck; 47] = [
     row(
         Check::BitsOfStorage,
         Rule::WrongUnit,
@@ -149,6 +150,13 @@ pub static MEASURED_CHECKS: [MeasuredCheck; 46] = [
         Likely,
         ("link-rate", "a rate above the link that its sentence names"),
         [0, 0, 4360],
+    ),
+    row(
+        Check::DiskRate,
+        Rule::Impossible,
+        Likely,
+        ("disk-rate", "a measured rate above that of the disk that its sentence names"),
+        [0, 0, 1898],
     ),
     row(
         Check::OperationsInBytes,

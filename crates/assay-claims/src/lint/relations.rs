@@ -30,6 +30,7 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
         check_peak_in_text(lint, text);
         check_conversions(lint, text);
         check_link(lint, text);
+        check_disk(lint, text);
     }
 }
 
@@ -88,6 +89,126 @@ const OTHER_RATE_WORDS: [&str; 29] = [
     "cannot",
     "limit",
 ];
+
+/// Words for a disk beside its rate, in lower case.
+const DISK_WORDS: [&str; 13] = [
+    "disk",
+    "ssd",
+    "hdd",
+    "nvme",
+    "drive",
+    "laufwerk",
+    "festplatte",
+    "disque",
+    "disco",
+    "диск",
+    "硬盘",
+    "磁盘",
+    "ディスク",
+];
+/// Words for a rate that was measured.
+const REACHED_WORDS: [&str; 19] = [
+    "reach",
+    "achiev",
+    "measured",
+    "sustained",
+    "delivered",
+    "copied",
+    "copies",
+    "erreich",
+    "gemessen",
+    "atteint",
+    "mesuré",
+    "alcanz",
+    "medido",
+    "dosáhl",
+    "dosahuje",
+    "достиг",
+    "достига",
+    "达到",
+    "達し",
+];
+/// Words with which a measured rate above that of a disk is no error: several disks, or another device.
+const OTHER_DISK_WORDS: [&str; 33] = [
+    "disks",
+    "ssds",
+    "hdds",
+    "drives",
+    "raid",
+    "stripe",
+    "striped",
+    "two",
+    "both",
+    "each",
+    "per",
+    "total",
+    "aggregate",
+    "memory",
+    "ram",
+    "cache",
+    "buffer",
+    "compress",
+    "dedup",
+    "instead",
+    "replac",
+    "need",
+    "beyond",
+    "cannot",
+    "limit",
+    "burst",
+    "than",
+    "faster",
+    "versus",
+    "vs",
+    "compared",
+    "while",
+    "x",
+];
+
+/// Reports a measured rate above that of the disk of the same sentence.
+fn check_disk(lint: &mut Linter<'_>, text: &PageText) {
+    /// Characters beside the rate of a disk in which its name stands.
+    const NEAR: usize = 16;
+    /// Maximum ratio of a measured rate to a rounded one of the disk.
+    const MAX_RATIO: f64 = 1.1;
+    let rates: Vec<(&PrintedFigure, f64)> = text
+        .figures
+        .iter()
+        .filter_map(|it| {
+            let (value, unit) = it.base_value()?;
+            (unit == Unit::BytePerSecond).then_some((it, value))
+        })
+        .collect();
+    let [first, second] = rates[..] else { return };
+    let end =
+        |it: &PrintedFigure| it.unit.as_ref().map_or(it.number_span.1, |unit| unit.span.1);
+    let between = &text.text[end(first.0).min(second.0.number_span.0)..second.0.number_span.0];
+    if between.contains([';', '。']) || between.contains(". ") {
+        return;
+    }
+    let is_of_disk = |it: &PrintedFigure| {
+        let after = text.text[end(it)..].chars().take(NEAR).collect::<String>();
+        let before = text_before(&text.text, it.number_span.0, NEAR);
+        let has_name =
+            |words: &str| has_any_word(&words.to_lowercase(), &DISK_WORDS, NO_ENDING);
+        has_name(&after) || (before.ends_with('(') && has_name(before))
+    };
+    let (disk, measured) = match (is_of_disk(first.0), is_of_disk(second.0)) {
+        (true, false) => (first, second),
+        (false, true) => (second, first),
+        _ => return,
+    };
+    let lower = text.text.to_lowercase();
+    if measured.1 > disk.1 * MAX_RATIO
+        && has_any_word(&lower, &REACHED_WORDS, MAX_ENDING)
+        && !lower.contains('×')
+        && !has_any_word(&lower, &OTHER_DISK_WORDS, MAX_ENDING)
+    {
+        let printed = &text.text[disk.0.number_span.0..end(disk.0)];
+        let message = format!("the rate is above that of the disk, {printed}");
+        lint.add(Check::DiskRate, page_span(text, measured.0.number_span), message);
+    }
+}
 
 /// Reports a rate in bytes that a link of the same sentence cannot carry, and would in bits.
 fn check_link(lint: &mut Linter<'_>, text: &PageText) {

@@ -212,6 +212,24 @@ fn checks_rate_of_link_in_sentence() {
     }
 }
 
+/// A disk carries no more than its rate.
+#[test]
+fn checks_rate_of_disk_in_sentence() {
+    for (text, expected) in [
+        ("The copy reached 950 MB/s on a 550 MB/s SSD.", 1),
+        ("On a P30 disk (200 MB/s) fio reached 350 MB/s.", 1),
+        ("Der Test erreicht 950 MB/s auf einer Festplatte (200 MB/s).", 1),
+        ("The copy reached 560 MB/s on a 550 MB/s SSD.", 0),
+        ("Two 550 MB/s SSDs reached 1,050 MB/s.", 0),
+        ("From the cache it reached 3 GB/s on a 550 MB/s SSD.", 0),
+        ("The NVMe drive reached 3.5 GB/s, faster than the 550 MB/s SSD.", 0),
+        ("The server reached 3 GB/s. It has a 550 MB/s SSD.", 0),
+    ] {
+        let findings = lint(text, None);
+        assert_eq!(findings.len(), expected, "{text}: {findings:?}");
+    }
+}
+
 #[test]
 fn finds_lost_prefix() {
     let rows = |last: &str| {
