@@ -24,6 +24,7 @@ fn stores_of_releases_are_shown_and_verified() {
         assert!(copied.success());
         let checked = world.json(&["verify", "--json", "--store", "store"]);
         assert_eq!(checked["schema"], 1, "{checked}");
+        check_tool_outputs(&world, &store);
         let listed = world.json(&["list", "--json", "--store", "store"]);
         for run in listed["runs"].as_array().unwrap() {
             let id = run["id"].as_str().unwrap();
@@ -34,5 +35,27 @@ fn stores_of_releases_are_shown_and_verified() {
         for words in [&["export", "csv"][..], &["list", "--results"], &["site", "pages"]] {
             world.assay(&[words, &["--store", "store"]].concat()).succeeded();
         }
+    }
+}
+
+/// Runs of the first release and the tool whose output is printed again from each.
+const TOOL_RUNS: [(&str, &str); 6] = [
+    ("20261127-210227-33f0", "fio"),
+    ("20261127-210228-af8a", "ior"),
+    ("20261127-210229-8f10", "vdbench"),
+    ("20261128-134555-0dff", "iperf3"),
+    ("20261128-134557-6f77", "qperf"),
+    ("20261128-134643-d72a", "osu"),
+];
+
+/// Checks that outcomes of tools of the first release are still read.
+fn check_tool_outputs(world: &World, store: &Path) {
+    if !store.parent().is_some_and(|it| it.ends_with("release-0.2.0")) {
+        return;
+    }
+    for (run, tool) in TOOL_RUNS {
+        let words = ["show", run, "--as", tool, "--store", "store"];
+        let folder: &[&str] = if tool == "vdbench" { &["--output", "printed"] } else { &[] };
+        world.assay(&[&words, folder].concat()).succeeded();
     }
 }
