@@ -50,7 +50,7 @@ pub fn examine(
     state: &HostState,
     network: &NetworkSetup,
 ) -> Vec<DoctorFinding> {
-    let scene = CheckInput { root, facts, state, network };
+    let input = CheckInput { root, facts, state, network };
     let has_host = network.path.as_ref().is_some_and(|path| path.host.is_some());
     let of_path = if has_host { path::CHECKS } else { &[] };
     let of_rdma = if rdma::has_devices(root) { rdma::CHECKS } else { &[] };
@@ -58,6 +58,6 @@ pub fn examine(
         .into_iter()
         .chain([of_rdma, of_path])
         .flatten()
-        .map(|check| check.run(&scene))
+        .map(|check| check.run(&input))
         .collect()
 }

@@ -52,22 +52,22 @@ pub(crate) struct CaseEnv<'a> {
 /// Measures a case that has no turns. `known` caches the findings of earlier cases.
 pub(crate) fn measure(
     case: &Case,
-    surroundings: &CaseEnv<'_>,
+    env: &CaseEnv<'_>,
     known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
-    let outcome = measure_whole(case, surroundings, &known.borrow(), recorder);
+    let outcome = measure_whole(case, env, &known.borrow(), recorder);
     known.borrow_mut().record_outcome(case, &outcome);
     outcome
 }
 
 fn measure_whole(
     case: &Case,
-    surroundings: &CaseEnv<'_>,
+    env: &CaseEnv<'_>,
     known: &RunCache,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
-    let CaseEnv { host, tools, storage: options } = *surroundings;
+    let CaseEnv { host, tools, storage: options } = *env;
     if let Some(found) = tools.get(&case.by) {
         if let Some(test) = case.workload.as_storage() {
             let case = storage::prepare(case, test, options, recorder)?;

@@ -241,7 +241,7 @@ fn measure_case(
     }
     session.begin_turn();
     let mut recorder = session.recorder(&mut state, execution.cancel).with_deadline(deadline);
-    let surroundings = bind::CaseEnv {
+    let env = bind::CaseEnv {
         host: &execution.host,
         tools: execution.tools,
         storage: execution.storage,
@@ -251,7 +251,7 @@ fn measure_case(
             if let Some(percent) = chosen_percent {
                 recorder.add_fact(Attribute::PercentOfMax, percent);
             }
-            bind::measure(&case, &surroundings, known, &mut recorder)
+            bind::measure(&case, &env, known, &mut recorder)
         }
         Ok(None) => Ok(StopReason::NotNeeded),
         Err(failure) => Err(failure.into()),

@@ -131,7 +131,7 @@ fn quote_for_shell(word: &str) -> String {
 /// The first argument, line or value that is not supported.
 pub fn parse(
     words: &[String],
-    surroundings: &FioParseContext<'_>,
+    context: &FioParseContext<'_>,
 ) -> Result<FioRequest, FioJobError> {
     let text = words.join(" ");
     let mut reading = CommandLineParser {
@@ -141,14 +141,14 @@ pub fn parse(
         offset: 0,
         request: FioRequest::default(),
         files: vec![],
-        surroundings,
+        context,
     };
     while reading.next < words.len() {
         reading.parse_word()?;
     }
     let CommandLineParser { mut request, files, .. } = reading;
     request.texts.push((COMMAND_LINE.to_owned(), text.clone()));
-    let mut reader = JobfileReader::new(surroundings, request.globals.clone());
+    let mut reader = JobfileReader::new(context, request.globals.clone());
     for (path, origin) in &files {
         reader.read_file(path, origin)?;
     }
@@ -156,7 +156,7 @@ pub fn parse(
     request.sections.extend(sections);
     request.globals = globals;
     request.texts.extend(texts);
-    read_traces(&mut request, surroundings)?;
+    read_traces(&mut request, context)?;
     let is_missing = |name: &&String| request.sections.iter().all(|it| it.name != **name);
     if let Some(name) = request.selected.iter().find(is_missing) {
         let near = nearest_word(name, request.sections.iter().map(|it| it.name.as_str()));
@@ -182,7 +182,7 @@ pub fn parse(
 /// Reads the traces that the jobs repeat, each once.
 fn read_traces(
     request: &mut FioRequest,
-    surroundings: &FioParseContext<'_>,
+    context: &FioParseContext<'_>,
 ) -> Result<(), FioJobError> {
     let FioRequest { sections, texts, .. } = request;
     let settings = sections.iter().flat_map(|it| it.globals.iter().chain(&it.own));
@@ -191,7 +191,7 @@ fn read_traces(
         if texts.iter().any(|(known, _)| *known == path) {
             continue;
         }
-        let text = (surroundings.read_file)(&path).map_err(|why| {
+        let text = (context.read_file)(&path).map_err(|why| {
             let kind = FioJobErrorKind::UnreadableFile { path: path.clone(), why };
             FioJobError::new(setting.origin.clone(), kind)
         })?;
@@ -208,7 +208,7 @@ struct CommandLineParser<'a> {
     offset: usize,
     request: FioRequest,
     files: Vec<(String, FioLocation)>,
-    surroundings: &'a FioParseContext<'a>,
+    context: &'a FioParseContext<'a>,
 }
 
 impl CommandLineParser<'_> {
@@ -283,7 +283,7 @@ impl CommandLineParser<'_> {
             return Ok(());
         }
         let written = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
-        let setting = parse_setting(&written, origin, self.surroundings)?;
+        let setting = parse_setting(&written, origin, self.context)?;
         match self.request.sections.last_mut() {
             Some(section) => section.own.push(setting),
             None => self.request.globals.push(setting),

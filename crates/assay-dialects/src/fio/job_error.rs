@@ -183,14 +183,14 @@ mod tests {
             let _ = write!(text, "[job{at:0>6}]\n  rw=read ; é\n");
         }
         VISITED.set(0);
-        let surroundings = FioParseContext {
+        let context = FioParseContext {
             read_file: &|_| Ok(text.clone()),
             variable: &|_| None,
             page_bytes: 4096,
             memory_mib: 1,
             cpus: 1,
         };
-        let request = parse(&["jobs.fio".to_owned()], &surroundings).unwrap();
+        let request = parse(&["jobs.fio".to_owned()], &context).unwrap();
         assert_eq!(request.sections.len(), sections);
         let last = &request.sections[sections - 1].own[0].origin;
         assert_eq!((last.line, last.column), (2 * sections, 3));

@@ -64,7 +64,7 @@ const MAX_REPEATED_SETTINGS: usize = 1_000_000;
 /// Reader of a sequence of job files.
 #[derive(Debug)]
 pub(super) struct JobfileReader<'a> {
-    surroundings: &'a FioParseContext<'a>,
+    context: &'a FioParseContext<'a>,
     globals: Vec<FioSetting>,
     sections: Vec<FioSection>,
     in_global: bool,
@@ -76,9 +76,9 @@ pub(super) struct JobfileReader<'a> {
 
 impl<'a> JobfileReader<'a> {
     /// Creates a reader; `globals` apply to every section of every file.
-    pub(super) fn new(surroundings: &'a FioParseContext<'a>, globals: Vec<FioSetting>) -> Self {
+    pub(super) fn new(context: &'a FioParseContext<'a>, globals: Vec<FioSetting>) -> Self {
         Self {
-            surroundings,
+            context,
             globals,
             sections: vec![],
             in_global: false,
@@ -119,7 +119,7 @@ impl<'a> JobfileReader<'a> {
         if depth > MAX_INCLUDE_DEPTH {
             return Err(failed("includes are nested more than 16 deep".to_owned()));
         }
-        let text = (self.surroundings.read_file)(path).map_err(failed)?;
+        let text = (self.context.read_file)(path).map_err(failed)?;
         self.texts.push((path.to_owned(), text.clone()));
         let mut start = 0;
         for (number, line) in (1..).zip(text.split('\n')) {
@@ -162,7 +162,7 @@ impl<'a> JobfileReader<'a> {
         if !*begun {
             return refuse("the option precedes the first section; fio would ignore it");
         }
-        let setting = parse_setting(trimmed, origin, self.surroundings)?;
+        let setting = parse_setting(trimmed, origin, self.context)?;
         self.settings += 1;
         if self.settings > MAX_SETTINGS {
             return too_many_settings(setting.origin);
@@ -201,10 +201,10 @@ impl<'a> JobfileReader<'a> {
         depth: u32,
         begun: &mut bool,
     ) -> Result<(), FioJobError> {
-        let path = expand_variables(path, self.surroundings);
+        let path = expand_variables(path, self.context);
         let folder = file.rsplit_once('/').map(|(folder, _)| folder);
         let beside = folder.filter(|_| !path.starts_with('/')).map(|f| format!("{f}/{path}"));
-        let found = beside.filter(|beside| (self.surroundings.read_file)(beside).is_ok());
+        let found = beside.filter(|beside| (self.context.read_file)(beside).is_ok());
         self.read_text(&found.unwrap_or(path), origin, depth + 1, begun)
     }
 }
@@ -220,7 +220,7 @@ fn too_many_settings(origin: FioLocation) -> Result<(), FioJobError> {
 pub(super) fn parse_setting(
     written: &str,
     origin: FioLocation,
-    surroundings: &FioParseContext<'_>,
+    context: &FioParseContext<'_>,
 ) -> Result<FioSetting, FioJobError> {
     let (name, value) = match written.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
@@ -231,8 +231,7 @@ pub(super) fn parse_setting(
         let kind = FioJobErrorKind::UnknownOption { name: name.to_owned(), near };
         return Err(FioJobError::new(origin, kind));
     };
-    let value = value
-        .map(|value| expand_keywords(&expand_variables(value, surroundings), surroundings));
+    let value = value.map(|value| expand_keywords(&expand_variables(value, context), context));
     let written = value.as_ref().map_or(name.to_owned(), |value| format!("{name}={value}"));
     match row.find_refusal(&option::FIO, &written, Some(value.as_deref().unwrap_or("1"))) {
         Some(refusal) => Err(FioJobError::new(origin, FioJobErrorKind::Unsupported(refusal))),
@@ -241,7 +240,7 @@ pub(super) fn parse_setting(
 }
 
 /// Expands `${NAME}`; unset variables are empty, as in fio.
-fn expand_variables(text: &str, surroundings: &FioParseContext<'_>) -> String {
+fn expand_variables(text: &str, context: &FioParseContext<'_>) -> String {
     let mut result = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -251,17 +250,17 @@ fn expand_variables(text: &str, surroundings: &FioParseContext<'_>) -> String {
             rest = after;
             continue;
         };
-        result.push_str(&(surroundings.variable)(name).unwrap_or_default());
+        result.push_str(&(context.variable)(name).unwrap_or_default());
         rest = after;
     }
     result + rest
 }
 
-fn expand_keywords(text: &str, surroundings: &FioParseContext<'_>) -> String {
+fn expand_keywords(text: &str, context: &FioParseContext<'_>) -> String {
     let table = [
-        ("$pagesize", surroundings.page_bytes),
-        ("$mb_memory", surroundings.memory_mib),
-        ("$ncpus", surroundings.cpus),
+        ("$pagesize", context.page_bytes),
+        ("$mb_memory", context.memory_mib),
+        ("$ncpus", context.cpus),
     ];
     let replace = |text: String, (word, value): (&str, u64)| {
         if text.contains(word) { text.replace(word, &value.to_string()) } else { text }

@@ -49,7 +49,7 @@ fn settings(settings: &[(String, String)]) -> JsonValue {
 fn entry_json(
     result: &EntryResult,
     of_group: [u64; 4],
-    circumstances: &FioRunInfo,
+    run_info: &FioRunInfo,
     bins: bool,
 ) -> JsonValue {
     let [of_reads, of_writes, of_trims, of_all] = of_group;
@@ -58,7 +58,7 @@ fn entry_json(
         ("groupid", JsonValue::Whole(result.group as u64)),
         ("error", JsonValue::Whole(result.error.0.unsigned_abs().into())),
         ("eta", JsonValue::Whole(0)),
-        ("elapsed", JsonValue::Whole(circumstances.elapsed_ms / 1000 + 1)),
+        ("elapsed", JsonValue::Whole(run_info.elapsed_ms / 1000 + 1)),
         ("job options", settings(&result.job.settings)),
     ];
     if result.separate().is_some() {

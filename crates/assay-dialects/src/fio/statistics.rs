@@ -312,11 +312,10 @@ pub(super) fn results(
     plan: &FioPlan,
     jobs: &[ReportedJob],
     outcomes: &[StorageOutcome],
-    circumstances: &FioRunInfo,
+    run_info: &FioRunInfo,
 ) -> Vec<EntryResult> {
-    let entry = |row: &ReportRow| {
-        entry_result((plan, row, &jobs[row.section]), outcomes, circumstances)
-    };
+    let entry =
+        |row: &ReportRow| entry_result((plan, row, &jobs[row.section]), outcomes, run_info);
     plan.reports.iter().filter(|row| !row.is_hidden).map(entry).collect()
 }
 
@@ -364,7 +363,7 @@ fn search_s(row: &ReportRow, outcomes: &[StorageOutcome]) -> f64 {
 fn entry_result(
     (plan, row, job): (&FioPlan, &ReportRow, &ReportedJob),
     outcomes: &[StorageOutcome],
-    circumstances: &FioRunInfo,
+    run_info: &FioRunInfo,
 ) -> EntryResult {
     let worker = &plan.options[row.section];
     let statistics =
@@ -402,7 +401,7 @@ fn entry_result(
     let user: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_user_s * mine(*i)).sum();
     let system: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_system_s * mine(*i)).sum();
     let usage = phases.iter().map(|(index, _)| {
-        circumstances.uses.get(*index).copied().unwrap_or_default().share(mine(*index))
+        run_info.uses.get(*index).copied().unwrap_or_default().share(mine(*index))
     });
     let errors = errors::entry_errors(plan, row, outcomes);
     EntryResult {

@@ -12,7 +12,7 @@ const PERCENTILES: usize = 20;
 
 /// Renders one line per report entry.
 #[must_use]
-pub fn lines(results: &[EntryResult], circumstances: &FioRunInfo, version: u32) -> String {
+pub fn lines(results: &[EntryResult], run_info: &FioRunInfo, version: u32) -> String {
     let groups = groups(results);
     let mut text = String::new();
     for result in results {
@@ -23,7 +23,7 @@ pub fn lines(results: &[EntryResult], circumstances: &FioRunInfo, version: u32) 
         let _ = write!(
             text,
             "{version};{};{};{};{}",
-            circumstances.version, result.job.name, result.group, result.error.0
+            run_info.version, result.job.name, result.group, result.error.0
         );
         let mut directions = vec![];
         if let Some(separate) = result.separate() {
@@ -35,12 +35,12 @@ pub fn lines(results: &[EntryResult], circumstances: &FioRunInfo, version: u32) 
         for (direction, of_group) in directions {
             side(&mut text, result, direction, of_group, version);
         }
-        totals(&mut text, result, circumstances);
+        totals(&mut text, result, run_info);
     }
     text
 }
 
-fn totals(text: &mut String, result: &EntryResult, circumstances: &FioRunInfo) {
+fn totals(text: &mut String, result: &EntryResult, run_info: &FioRunInfo) {
     let used = &result.usage;
     let _ = write!(
         text,
@@ -63,7 +63,7 @@ fn totals(text: &mut String, result: &EntryResult, circumstances: &FioRunInfo) {
     for share in result.from_ms {
         let _ = write!(text, ";{share:.2}%");
     }
-    for disk in &circumstances.disks {
+    for disk in &run_info.disks {
         let _ = write!(text, ";{};{}", disk.name, disk.figures().join(";"));
     }
     if result.job.counts_errors {

@@ -30,14 +30,14 @@ fn request(line: &str, files: &[(&str, &str)]) -> Result<FioRequest, FioJobError
     let read_file = |path: &str| {
         files.get(path).map(|text| (*text).to_owned()).ok_or_else(|| "not found".to_owned())
     };
-    let surroundings = FioParseContext {
+    let context = FioParseContext {
         read_file: &read_file,
         variable: &|name| (name == "SIZE").then(|| "64m".to_owned()),
         page_bytes: 4096,
         memory_mib: 1000,
         cpus: 2,
     };
-    parse(&words(line), &surroundings)
+    parse(&words(line), &context)
 }
 
 /// Compiles a request; files below `/there` have 1 GiB.

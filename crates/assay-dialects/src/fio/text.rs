@@ -42,13 +42,13 @@ fn format_size_range((minimum, maximum): (u64, u64), job: &ReportedJob) -> Strin
 
 /// Renders the results of all jobs and groups.
 #[must_use]
-pub fn render_end(results: &[EntryResult], circumstances: &FioRunInfo) -> String {
+pub fn render_end(results: &[EntryResult], run_info: &FioRunInfo) -> String {
     let mut text = String::from("\n");
     let groups = groups(results);
     for result in results {
         let group = groups.iter().find(|group| group.0 == result.group);
         let (_, sides) = group.copied().unwrap_or_default();
-        entry(&mut text, result, sides, circumstances);
+        entry(&mut text, result, sides, run_info);
     }
     for (number, [read, write, trim, mixed]) in &groups {
         let _ = writeln!(text, "\nRun status group {number} (all jobs):");
@@ -61,10 +61,10 @@ pub fn render_end(results: &[EntryResult], circumstances: &FioRunInfo) -> String
             }
         }
     }
-    if !circumstances.disks.is_empty() {
+    if !run_info.disks.is_empty() {
         text.push_str("\nDisk stats (read/write):\n");
     }
-    for disk in &circumstances.disks {
+    for disk in &run_info.disks {
         let [r, w, r_merged, w_merged, r_ticks, w_ticks, in_queue, util] = disk.figures();
         let _ = writeln!(
             text,
@@ -80,18 +80,14 @@ fn entry(
     text: &mut String,
     result: &EntryResult,
     of_group: [Option<GroupTotals>; 4],
-    circumstances: &FioRunInfo,
+    run_info: &FioRunInfo,
 ) {
     let (number, reason) = &result.error;
     let reason = if *number == 0 { String::new() } else { format!(" ({reason})") };
     let _ = writeln!(
         text,
         "{}: (groupid={}, jobs={}): err={number:2}{reason}: pid={}: {}",
-        result.job.name,
-        result.group,
-        result.members,
-        circumstances.process,
-        circumstances.ended
+        result.job.name, result.group, result.members, run_info.process, run_info.ended
     );
     if !result.job.description.is_empty() {
         let _ = writeln!(text, "  Description  : [{}]", result.job.description);

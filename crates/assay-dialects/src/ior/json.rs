@@ -11,8 +11,8 @@ const MIB: f64 = 1_048_576.0;
 
 /// Renders the document.
 #[must_use]
-pub fn document(circumstances: &IorRunInfo, tests: &[IorTestResult], finished: &str) -> String {
-    let (system, host) = &circumstances.machine;
+pub fn document(run_info: &IorRunInfo, tests: &[IorTestResult], finished: &str) -> String {
+    let (system, host) = &run_info.machine;
     let numbered = || tests.iter().enumerate();
     let summaries: Vec<Value> = numbered()
         .flat_map(|(number, test)| {
@@ -22,9 +22,9 @@ pub fn document(circumstances: &IorRunInfo, tests: &[IorTestResult], finished: &
         .collect();
     let platform = format!("{host}({system})");
     let document = json!({
-        "Version": circumstances.version,
-        "Began": circumstances.began,
-        "Command line": circumstances.command,
+        "Version": run_info.version,
+        "Began": run_info.began,
+        "Command line": run_info.command,
         "Machine": format!("{system} {host}"),
         "tests": numbered().map(|(number, it)| test_json(it, number, &platform)).collect::<Vec<_>>(),
         "summary": summaries,

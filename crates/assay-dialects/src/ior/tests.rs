@@ -237,7 +237,7 @@ fn assigns_parts_to_ranks() {
 #[test]
 fn text_output_matches_ior() {
     let options = read(&words("-N 2 -b 4m -t 1m -s 2 -i 2 -C -e -o /data/f")).unwrap();
-    let circumstances = IorRunInfo {
+    let run_info = IorRunInfo {
         version: "4.1.0+dev".to_owned(),
         began: "Sat Nov 21 14:47:44 2026".to_owned(),
         command: "ior -a POSIX".to_owned(),
@@ -260,8 +260,8 @@ fn text_output_matches_ior() {
         result(IorAccess::Write, 1, 0.067_906),
         result(IorAccess::Read, 1, 0.027_981),
     ];
-    let mut shown = text::render_head(&circumstances);
-    let began = circumstances.began;
+    let mut shown = text::render_head(&run_info);
+    let began = run_info.began;
     let test = IorTestResult { options, began, capacity: None, results };
     shown += &text::render_start(&test, 0);
     shown.extend(test.results.iter().map(|it| text::render_result(&test.options, it)));

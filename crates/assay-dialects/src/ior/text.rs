@@ -31,12 +31,11 @@ fn push_key(text: &mut String, key: &str, value: &str) {
 
 /// Renders the header before all tests.
 #[must_use]
-pub fn render_head(circumstances: &IorRunInfo) -> String {
-    let (system, host) = &circumstances.machine;
-    let mut text =
-        format!("IOR-{}: MPI Coordinated Test of Parallel I/O\n", circumstances.version);
-    push_key(&mut text, "Began", &circumstances.began);
-    push_key(&mut text, "Command line", &circumstances.command);
+pub fn render_head(run_info: &IorRunInfo) -> String {
+    let (system, host) = &run_info.machine;
+    let mut text = format!("IOR-{}: MPI Coordinated Test of Parallel I/O\n", run_info.version);
+    push_key(&mut text, "Began", &run_info.began);
+    push_key(&mut text, "Command line", &run_info.command);
     push_key(&mut text, "Machine", &format!("{system} {host}"));
     text
 }
@@ -218,8 +217,8 @@ pub fn render_end(tests: &[IorTestResult], finished: &str) -> String {
 
 /// Renders the whole output.
 #[must_use]
-pub fn document(circumstances: &IorRunInfo, tests: &[IorTestResult], finished: &str) -> String {
-    let mut text = render_head(circumstances);
+pub fn document(run_info: &IorRunInfo, tests: &[IorTestResult], finished: &str) -> String {
+    let mut text = render_head(run_info);
     for (number, test) in tests.iter().enumerate() {
         text.push_str(&render_start(test, number));
         let results = test.results.iter().map(|it| render_result(&test.options, it));

@@ -47,15 +47,15 @@ pub(super) struct CheckInput<'a> {
 }
 
 impl DoctorCheck {
-    pub(super) fn run(&self, scene: &CheckInput) -> DoctorFinding {
+    pub(super) fn run(&self, input: &CheckInput) -> DoctorFinding {
         let mut change = None;
-        let (outcome, observed) = match (self.observe)(scene) {
+        let (outcome, observed) = match (self.observe)(input) {
             Ok(seen) => {
                 change = seen.change;
                 let is_ok = seen.as_expected;
                 (if is_ok { CheckOutcome::Ok } else { CheckOutcome::Deviates }, seen.observed)
             }
-            Err(CheckObstacle::Hidden(what)) => (CheckOutcome::NotVisible, scene.hidden(what)),
+            Err(CheckObstacle::Hidden(what)) => (CheckOutcome::NotVisible, input.hidden(what)),
             Err(CheckObstacle::Absent(said)) => (CheckOutcome::NotVisible, said),
             Err(CheckObstacle::Unreadable(reason)) => (CheckOutcome::Unreadable, reason),
         };
@@ -68,7 +68,7 @@ impl DoctorCheck {
             why: self.why.to_owned(),
             source: self.source.to_owned(),
             severity: self.severity,
-            change: change.unwrap_or_else(|| scene.fill_in_device(self)),
+            change: change.unwrap_or_else(|| input.fill_in_device(self)),
         }
     }
 }

@@ -123,8 +123,8 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
     },
 ];
 
-fn governor(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let governor = scene.facts.cpu.governor.clone();
+fn governor(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let governor = input.facts.cpu.governor.clone();
     let governor = governor
         .ok_or_else(|| CheckObstacle::hidden(phrase!("governor", "a cpufreq governor")))?;
     Ok(CheckResult::from_verdict(governor == "performance", governor))
@@ -132,13 +132,13 @@ fn governor(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 
 /// Checks the preference of the first usable CPU, or the older energy performance bias (0 = most
 /// performance, 15 = least).
-fn energy_preference(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let cpu = first_cpu(scene);
+fn energy_preference(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let cpu = first_cpu(input);
     let preference = format!("{DIRECTORY}/cpu{cpu}/cpufreq/energy_performance_preference");
-    if let Some(preference) = scene.root.text(&preference) {
+    if let Some(preference) = input.root.text(&preference) {
         return Ok(CheckResult::from_verdict(preference == "performance", preference));
     }
-    let bias = scene.text(&format!("{DIRECTORY}/cpu{cpu}/power/energy_perf_bias"));
+    let bias = input.text(&format!("{DIRECTORY}/cpu{cpu}/power/energy_perf_bias"));
     let hidden =
         || CheckObstacle::hidden(phrase!("energy", "an energy preference of the processor"));
     let bias = bias.map_err(|_| hidden())?;
@@ -152,18 +152,18 @@ fn energy_preference(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(is_performance, observed))
 }
 
-fn boost(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn boost(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let hidden = || CheckObstacle::hidden(phrase!("boost-switch", "a switch for boost"));
-    let on = scene.facts.cpu.boost.ok_or_else(hidden)?;
+    let on = input.facts.cpu.boost.ok_or_else(hidden)?;
     Ok(CheckResult::from_verdict(
         on,
         if on { phrase!("on", "on") } else { phrase!("off", "off") },
     ))
 }
 
-fn frequency_limit(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let cpu = first_cpu(scene);
-    let khz = |name: &str| scene.number(&format!("{DIRECTORY}/cpu{cpu}/cpufreq/{name}"));
+fn frequency_limit(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let cpu = first_cpu(input);
+    let khz = |name: &str| input.number(&format!("{DIRECTORY}/cpu{cpu}/cpufreq/{name}"));
     let (limit, highest) = (khz("scaling_max_freq")?, khz("cpuinfo_max_freq")?);
     let [part, whole] = [limit, highest].map(|khz| hertz(khz as f64 * 1e3));
     let text = phrase!("part-of", "{part} of {whole}", part = part, whole = whole);
@@ -172,11 +172,11 @@ fn frequency_limit(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 
 /// Checks the current frequency. Tolerates 2 % below nominal: the multiplier of a steady clock
 /// changes in steps of that size.
-fn frequency(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn frequency(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let hidden = || CheckObstacle::hidden(phrase!("frequency", "the current CPU frequency"));
-    let (lowest, highest) = scene.state.frequency_hz.ok_or_else(hidden)?;
+    let (lowest, highest) = input.state.frequency_hz.ok_or_else(hidden)?;
     let range = phrase!("range", "{low} to {high}", low = hertz(lowest), high = hertz(highest));
-    let (is_reached, nominal) = match scene.facts.cpu.nominal_hz {
+    let (is_reached, nominal) = match input.facts.cpu.nominal_hz {
         None => (true, phrase!("nominal-hidden", "the nominal frequency is not visible")),
         Some(nominal) => (
             highest >= 0.98 * nominal,
@@ -186,11 +186,11 @@ fn frequency(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(is_reached, Phrase::list("; ", [range, nominal])))
 }
 
-fn throttling(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn throttling(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let count = |name: &str| {
         let path = |cpu: u32| format!("{DIRECTORY}/cpu{cpu}/thermal_throttle/{name}");
-        let cpus = scene.facts.topology.cpus.iter();
-        cpus.filter_map(|cpu| scene.root.number::<u64>(&path(cpu.id))).max()
+        let cpus = input.facts.topology.cpus.iter();
+        cpus.filter_map(|cpu| input.root.number::<u64>(&path(cpu.id))).max()
     };
     let (core, package) = (count("core_throttle_count"), count("package_throttle_count"));
     let hidden =
@@ -201,12 +201,12 @@ fn throttling(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(max_count == 0, observed))
 }
 
-fn idle_states(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let directory = format!("{DIRECTORY}/cpu{}/cpuidle", first_cpu(scene));
+fn idle_states(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let directory = format!("{DIRECTORY}/cpu{}/cpuidle", first_cpu(input));
     let mut states = Vec::new();
     let mut deepest = 0;
-    for number in scene.root.entry_numbers(&directory, "state") {
-        let field = |name: &str| scene.root.text(&format!("{directory}/state{number}/{name}"));
+    for number in input.root.entry_numbers(&directory, "state") {
+        let field = |name: &str| input.root.text(&format!("{directory}/state{number}/{name}"));
         if field("disable").as_deref() == Some("1") {
             continue;
         }
@@ -226,11 +226,11 @@ fn idle_states(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(deepest <= 1, Phrase::list(", ", states)))
 }
 
-fn smt(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn smt(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let hidden =
         || CheckObstacle::hidden(phrase!("siblings", "which CPUs are threads of one core"));
-    let on = scene.facts.cpu.smt.ok_or_else(hidden)?;
-    let control = scene.root.text(&format!("{DIRECTORY}/smt/control"));
+    let on = input.facts.cpu.smt.ok_or_else(hidden)?;
+    let control = input.root.text(&format!("{DIRECTORY}/smt/control"));
     let control = control.map_or(String::new(), |control| format!(" (smt/control: {control})"));
     let observed = match on {
         true => phrase!("threads-several", "several threads per core"),
@@ -239,12 +239,12 @@ fn smt(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(!on, Phrase::concat([observed, control.into()])))
 }
 
-fn offline(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let present = cpu_list::read_list(scene.root, &format!("{DIRECTORY}/present"));
+fn offline(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let present = cpu_list::read_list(input.root, &format!("{DIRECTORY}/present"));
     let present = present.ok_or_else(|| {
         CheckObstacle::hidden(phrase!("cpus-present", "the list of CPUs present"))
     })?;
-    let online = cpus::online(scene.root);
+    let online = cpus::online(input.root);
     let missing = present.difference(&online).copied().collect();
     let text = phrase!(
         "cpus-online",
@@ -261,28 +261,28 @@ fn offline(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn usable_cpus(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let usable = scene.facts.topology.cpus.iter().map(|cpu| cpu.id).collect();
-    let online = cpus::online(scene.root);
+fn usable_cpus(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let usable = input.facts.topology.cpus.iter().map(|cpu| cpu.id).collect();
+    let online = cpus::online(input.root);
     let [some, all] = [&usable, &online].map(cpu_list::display);
     let text = phrase!("cpus-usable", "CPUs {some} of {all}", some = some, all = all);
     Ok(CheckResult::from_verdict(usable.is_superset(&online), text))
 }
 
-fn isolated(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let list = scene.text(&format!("{DIRECTORY}/isolated"))?;
+fn isolated(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let list = input.text(&format!("{DIRECTORY}/isolated"))?;
     Ok(if list.is_empty() { CheckResult::ok(none()) } else { CheckResult::deviates(list) })
 }
 
-fn microcode(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let revision = scene.facts.cpu.microcode.clone();
+fn microcode(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let revision = input.facts.cpu.microcode.clone();
     revision.map(CheckResult::ok).ok_or_else(|| {
         CheckObstacle::hidden(phrase!("microcode", "the processor's actual microcode revision"))
     })
 }
 
-fn first_cpu(scene: &CheckInput) -> u32 {
-    scene.facts.topology.cpus.first().map_or(0, |cpu| cpu.id)
+fn first_cpu(input: &CheckInput) -> u32 {
+    input.facts.topology.cpus.first().map_or(0, |cpu| cpu.id)
 }
 
 fn hertz(value: f64) -> Phrase {

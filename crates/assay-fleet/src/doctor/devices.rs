@@ -57,7 +57,7 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "kernel documentation: networking/segmentation-offloads.rst, checksum-offloads.rst",
         severity: FindingSeverity::Skews,
         change: "ethtool -K DEVICE tso on gso on gro on rx on tx on; fixed settings depend on the driver",
-        observe: |scene| check_setups(scene, |setup| setup.offloads.map(offloads)),
+        observe: |input| check_setups(input, |setup| setup.offloads.map(offloads)),
     },
     DoctorCheck {
         id: "network.rings",
@@ -66,7 +66,7 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "man 8 ethtool (-g); Red Hat: Monitoring and managing system status, network tuning",
         severity: FindingSeverity::Note,
         change: "ethtool -G DEVICE rx N tx N with the maximum printed here",
-        observe: |scene| check_setups(scene, rings),
+        observe: |input| check_setups(input, rings),
     },
     DoctorCheck {
         id: "network.receive-queues",
@@ -84,9 +84,9 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "man 8 ethtool (-l); kernel documentation: networking/scaling.rst",
         severity: FindingSeverity::Note,
         change: "ethtool -L DEVICE combined N, or rx N where the device keeps directions apart",
-        observe: |scene| {
-            let cpus = scene.facts.topology.cpu_ids().len();
-            check_setups(scene, |setup| {
+        observe: |input| {
+            let cpus = input.facts.topology.cpu_ids().len();
+            check_setups(input, |setup| {
                 setup.receive_queues.map(|queues| channels(queues, cpus))
             })
         },
@@ -98,7 +98,7 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "man 8 ethtool (-c); kernel documentation: networking/net_dim.rst",
         severity: FindingSeverity::Note,
         change: "ethtool -C DEVICE adaptive-rx on, or rx-usecs 0 for latency",
-        observe: |scene| check_setups(scene, |setup| setup.coalescing.map(coalescing)),
+        observe: |input| check_setups(input, |setup| setup.coalescing.map(coalescing)),
     },
     DoctorCheck {
         id: "network.interrupts",
@@ -131,25 +131,25 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
 
 /// Returns the devices to check: the device of the path and its virtual function, else all that are
 /// up.
-fn checked_devices(scene: &CheckInput) -> Vec<NetworkDevice> {
-    let path = scene.network.path.as_ref();
+fn checked_devices(input: &CheckInput) -> Vec<NetworkDevice> {
+    let path = input.network.path.as_ref();
     let names = match path.and_then(|path| path.device.clone()) {
         Some(name) => {
-            let function = network_device::virtual_function(scene.root, &name);
+            let function = network_device::virtual_function(input.root, &name);
             std::iter::once(name).chain(function).collect()
         }
-        None => network_device::names(scene.root),
+        None => network_device::names(input.root),
     };
-    let devices = names.iter().map(|name| network_device::read(scene.root, name));
+    let devices = names.iter().map(|name| network_device::read(input.root, name));
     devices.filter(|device| !device.is_down).collect()
 }
 
 /// Checks each device, or reports that none has the property.
 fn check_devices(
-    scene: &CheckInput,
+    input: &CheckInput,
     report: impl Fn(&NetworkDevice) -> Option<(bool, Phrase)>,
 ) -> Result<CheckResult, CheckObstacle> {
-    let devices = checked_devices(scene);
+    let devices = checked_devices(input);
     let reported = devices.iter().filter_map(|it| Some((it.name.as_str().into(), report(it)?)));
     let what = phrase!("about-device", "this property of a network device");
     CheckResult::from_each(what, reported)
@@ -157,21 +157,21 @@ fn check_devices(
 
 /// Checks each device by its driver settings.
 fn check_setups(
-    scene: &CheckInput,
+    input: &CheckInput,
     report: impl Fn(&DeviceSetup) -> Option<(bool, Phrase)>,
 ) -> Result<CheckResult, CheckObstacle> {
-    check_devices(scene, |device| report(scene.network.device(&device.name)?))
+    check_devices(input, |device| report(input.network.device(&device.name)?))
 }
 
-fn mtu(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    check_devices(scene, |device| {
+fn mtu(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_devices(input, |device| {
         let mtu = device.mtu_bytes?;
         Some((mtu >= ETHERNET_MTU_BYTES, bytes(mtu)))
     })
 }
 
-fn speed(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    check_devices(scene, |device| {
+fn speed(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_devices(input, |device| {
         let gigabits = device.link_bit_per_s? as f64 / 1e9;
         let is_half = device.duplex.as_deref() == Some("half");
         let half = is_half.then(|| phrase!("half-duplex", "half duplex"));
@@ -180,15 +180,15 @@ fn speed(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn kernel_module(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    check_setups(scene, |setup| {
+fn kernel_module(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_setups(input, |setup| {
         let module = setup.kernel_module.as_ref()?;
         let driver = format!("{} {}", module.name, module.version).trim_end().to_owned();
         let firmware = (!module.firmware.is_empty()).then(|| {
             phrase!("firmware", "firmware {version}", version = module.firmware.as_str())
         });
         let text = Phrase::list(", ", std::iter::once(driver.into()).chain(firmware));
-        let is_imitated = scene.facts.system.virtualization.is_some()
+        let is_imitated = input.facts.system.virtualization.is_some()
             && EMULATED_DRIVERS.contains(&module.name.as_str());
         Some((!is_imitated, text))
     })
@@ -262,10 +262,10 @@ fn coalescing(set: Coalescing) -> (bool, Phrase) {
 }
 
 /// A synthetic device lists its virtual function as a `lower_*` link.
-fn accelerated(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    check_devices(scene, |device| {
+fn accelerated(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_devices(input, |device| {
         (device.kernel_module.as_deref() == Some(network_device::SYNTHETIC_DRIVER)).then(|| {
-            match network_device::virtual_function(scene.root, &device.name) {
+            match network_device::virtual_function(input.root, &device.name) {
                 Some(function) => (
                     true,
                     phrase!(
@@ -281,22 +281,22 @@ fn accelerated(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 }
 
 /// Returns whether hardware backs the device; bridges and the like have no queues of their own.
-fn has_hardware(scene: &CheckInput, name: &str) -> bool {
-    !scene.root.names(&format!("sys/class/net/{name}/device")).is_empty()
+fn has_hardware(input: &CheckInput, name: &str) -> bool {
+    !input.root.names(&format!("sys/class/net/{name}/device")).is_empty()
 }
 
-fn receive_queues(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let cpus = scene.facts.topology.cpu_ids().len();
-    check_devices(scene, |device| {
+fn receive_queues(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let cpus = input.facts.topology.cpu_ids().len();
+    check_devices(input, |device| {
         let folder = format!("sys/class/net/{}/queues", device.name);
-        let queues = scene.root.names(&folder);
+        let queues = input.root.names(&folder);
         let queues: Vec<&String> = queues.iter().filter(|it| it.starts_with("rx-")).collect();
-        if queues.is_empty() || !has_hardware(scene, &device.name) {
+        if queues.is_empty() || !has_hardware(input, &device.name) {
             return None;
         }
         let is_spread = |queue: &&&String| {
             let mask =
-                scene.root.text(&format!("{folder}/{queue}/rps_cpus")).unwrap_or_default();
+                input.root.text(&format!("{folder}/{queue}/rps_cpus")).unwrap_or_default();
             mask.chars().any(|digit| digit.is_ascii_hexdigit() && digit != '0')
         };
         let spread = queues.iter().filter(is_spread).count();
@@ -308,24 +308,24 @@ fn receive_queues(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 }
 
 /// Returns the CPUs of a device's interrupts, one text per interrupt.
-fn interrupt_cpus(scene: &CheckInput, device: &NetworkDevice) -> Option<Vec<String>> {
+fn interrupt_cpus(input: &CheckInput, device: &NetworkDevice) -> Option<Vec<String>> {
     let folders = ["device/msi_irqs", "device/../msi_irqs"];
     let numbers = folders.iter().find_map(|folder| {
-        let names = scene.root.names(&format!("sys/class/net/{}/{folder}", device.name));
+        let names = input.root.names(&format!("sys/class/net/{}/{folder}", device.name));
         (!names.is_empty()).then_some(names)
     })?;
     let place = |number: &String| {
-        scene.root.text(&format!("proc/irq/{number}/effective_affinity_list"))
+        input.root.text(&format!("proc/irq/{number}/effective_affinity_list"))
     };
     let places: Vec<String> = numbers.iter().filter_map(place).collect();
     (!places.is_empty()).then_some(places)
 }
 
 /// Checks the distribution of each device's interrupts over CPUs. A single queue is not judged.
-fn interrupts(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let cpus = scene.facts.topology.cpu_ids().len();
-    check_devices(scene, |device| {
-        let mut places = interrupt_cpus(scene, device)?;
+fn interrupts(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let cpus = input.facts.topology.cpu_ids().len();
+    check_devices(input, |device| {
+        let mut places = interrupt_cpus(input, device)?;
         let count = places.len();
         places.sort();
         places.dedup();
@@ -338,14 +338,14 @@ fn interrupts(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn interrupt_numa_node(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    check_devices(scene, |device| {
+fn interrupt_numa_node(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_devices(input, |device| {
         // −1 if the device belongs to no particular node.
         let node: u32 =
-            scene.root.number(&format!("sys/class/net/{}/device/numa_node", device.name))?;
+            input.root.number(&format!("sys/class/net/{}/device/numa_node", device.name))?;
         let of_node = format!("sys/devices/system/node/node{node}/cpulist");
-        let near = cpu_list::parse(&scene.root.text(&of_node)?)?;
-        let places = interrupt_cpus(scene, device)?;
+        let near = cpu_list::parse(&input.root.text(&of_node)?)?;
+        let places = interrupt_cpus(input, device)?;
         let is_near = |place: &&String| {
             cpu_list::parse(place).is_some_and(|cpus| cpus.iter().all(|cpu| near.contains(cpu)))
         };

@@ -55,27 +55,27 @@ const LIBRARIES: [(&str, &str); 7] = [
 ];
 
 /// Collects the search locations from the environment and the usual folders, below the root.
-fn search_paths(scene: &CheckInput) -> MpiSearchPaths {
+fn search_paths(input: &CheckInput) -> MpiSearchPaths {
     // Hidden in a captured tree or without /proc; the usual folders remain.
-    let text = scene.root.text("proc/self/environ").unwrap_or_default();
+    let text = input.root.text("proc/self/environ").unwrap_or_default();
     let pairs = text.split('\0').filter_map(|pair| pair.split_once('='));
     let environment: BTreeMap<&str, &str> = pairs.collect();
     let there = |name: &str| {
         let value = environment.get(name).copied().unwrap_or_default();
         let paths = std::env::split_paths(value).filter(|path| path.is_absolute());
-        paths.map(|path| scene.root.host_path(&path)).collect()
+        paths.map(|path| input.root.host_path(&path)).collect()
     };
-    MpiSearchPaths::from_lookup(scene.root.host_path(Path::new("/")), there)
+    MpiSearchPaths::from_lookup(input.root.host_path(Path::new("/")), there)
 }
 
 /// Formats a path as the host names it, without the root of the tree.
-fn format_host_path(scene: &CheckInput, path: &Path) -> String {
-    let root = scene.root.host_path(Path::new("/"));
+fn format_host_path(input: &CheckInput, path: &Path) -> String {
+    let root = input.root.host_path(Path::new("/"));
     Path::new("/").join(path.strip_prefix(root).unwrap_or(path)).display().to_string()
 }
 
-fn installed(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let places = search_paths(scene);
+fn installed(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let places = search_paths(input);
     let launchers = places.launchers().into_iter().map(|it| it.prefix);
     let mut prefixes: Vec<PathBuf> = Vec::new();
     for prefix in launchers.chain(places.prefixes_without_launcher()) {
@@ -93,7 +93,7 @@ fn installed(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     };
     let found: Vec<(Vec<Phrase>, String)> = prefixes
         .iter()
-        .map(|prefix| (makes(prefix), format_host_path(scene, prefix)))
+        .map(|prefix| (makes(prefix), format_host_path(input, prefix)))
         .collect();
     if found.is_empty() {
         return Err(CheckObstacle::Absent(phrase!(
@@ -114,8 +114,8 @@ fn installed(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(is_whole, Phrase::list("; ", found.into_iter().map(line))))
 }
 
-fn modules(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let modules = search_paths(scene).mpi_modules();
+fn modules(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let modules = search_paths(input).mpi_modules();
     if modules.is_empty() {
         return Err(CheckObstacle::Absent(phrase!(
             "no-mpi-module",
@@ -123,7 +123,7 @@ fn modules(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
         )));
     }
     let leads = |module: &&MpiModule| {
-        let is_there = |path: &String| scene.root.exists(path.trim_start_matches('/'));
+        let is_there = |path: &String| input.root.exists(path.trim_start_matches('/'));
         // A module that composes its paths or loads another module mentions no path to check.
         module.paths.is_empty() || module.paths.iter().any(is_there)
     };

@@ -113,8 +113,8 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
     },
 ];
 
-fn machine(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let system = &scene.facts.system;
+fn machine(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let system = &input.facts.system;
     let virtualization = system.virtualization.as_deref();
     match (&system.product, virtualization) {
         (Some(product), None) => Ok(CheckResult::ok(product.clone())),
@@ -125,15 +125,15 @@ fn machine(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     }
 }
 
-fn clock_source(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let clock = scene.facts.system.clock_source.clone();
+fn clock_source(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let clock = input.facts.system.clock_source.clone();
     let clock = clock
         .ok_or_else(|| CheckObstacle::hidden(phrase!("clock-source", "the clock source")))?;
     Ok(CheckResult::from_verdict(!SLOW_CLOCKS.contains(&clock.as_str()), clock))
 }
 
-fn mitigations(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let all = &scene.facts.mitigations;
+fn mitigations(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let all = &input.facts.mitigations;
     if all.is_empty() {
         return Err(CheckObstacle::hidden(phrase!(
             "vulnerabilities",
@@ -159,8 +159,8 @@ fn mitigations(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     )))
 }
 
-fn command_line(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let line = scene.text("proc/cmdline")?;
+fn command_line(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let line = input.text("proc/cmdline")?;
     // The arguments of the first process follow a lone `--`.
     let parameters: Vec<&str> =
         line.split_whitespace().take_while(|parameter| *parameter != "--").collect();
@@ -183,24 +183,24 @@ fn command_line(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn nmi_watchdog(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let value = scene.number("proc/sys/kernel/nmi_watchdog")?;
+fn nmi_watchdog(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let value = input.number("proc/sys/kernel/nmi_watchdog")?;
     Ok(CheckResult::from_verdict(value == 0, value.to_string()))
 }
 
-fn timer_migration(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let value = scene.number("proc/sys/kernel/timer_migration")?;
+fn timer_migration(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let value = input.number("proc/sys/kernel/timer_migration")?;
     Ok(CheckResult::from_verdict(value == 0, value.to_string()))
 }
 
-fn irqbalance(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    if !scene.can_see_all_processes() {
+fn irqbalance(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    if !input.can_see_all_processes() {
         return Err(CheckObstacle::hidden(phrase!(
             "all-processes",
             "the list of all processes"
         )));
     }
-    let processes = process_table::snapshot(scene.root);
+    let processes = process_table::snapshot(input.root);
     let running = processes.iter().any(|process| process.name == "irqbalance");
     let observed = match running {
         true => phrase!("running", "running"),

@@ -67,10 +67,10 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
     },
 ];
 
-fn cpu_quota(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let cpus = scene.facts.topology.cpus.len();
-    Ok(match scene.facts.limits.cpu_quota {
-        None => no_limit(scene)?,
+fn cpu_quota(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let cpus = input.facts.topology.cpus.len();
+    Ok(match input.facts.limits.cpu_quota {
+        None => no_limit(input)?,
         Some(quota) => CheckResult::from_verdict(
             quota >= cpus as f64,
             phrase!(
@@ -83,25 +83,25 @@ fn cpu_quota(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn throttled(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn throttled(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let hidden = || {
         CheckObstacle::hidden(phrase!(
             "group-throttling",
             "a count of how often the control group was throttled"
         ))
     };
-    let times = scene.state.throttled.ok_or_else(hidden)?;
+    let times = input.state.throttled.ok_or_else(hidden)?;
     Ok(CheckResult::from_verdict(
         times == 0,
         phrase!("throttled-group", "throttled since the group was created: {n} ×", n = times),
     ))
 }
 
-fn memory(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    Ok(match scene.facts.limits.memory_available_bytes {
-        None => no_limit(scene)?,
+fn memory(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    Ok(match input.facts.limits.memory_available_bytes {
+        None => no_limit(input)?,
         Some(left) => {
-            let binds = left < scene.facts.memory.available_bytes;
+            let binds = left < input.facts.memory.available_bytes;
             CheckResult::from_verdict(
                 !binds,
                 phrase!("left", "{size} left in the group", size = size(left)),
@@ -111,20 +111,20 @@ fn memory(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 }
 
 /// Returns "none", unless the groups themselves are hidden.
-fn no_limit(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    scene.text("proc/self/cgroup").map(|_| CheckResult::ok(none()))
+fn no_limit(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    input.text("proc/self/cgroup").map(|_| CheckResult::ok(none()))
 }
 
-fn locked_memory(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    check_unlimited(soft_limit(scene, "Max locked memory")?)
+fn locked_memory(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_unlimited(soft_limit(input, "Max locked memory")?)
 }
 
-fn stack(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    check_unlimited(soft_limit(scene, "Max stack size")?)
+fn stack(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_unlimited(soft_limit(input, "Max stack size")?)
 }
 
-fn open_files(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    Ok(match soft_limit(scene, "Max open files")? {
+fn open_files(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    Ok(match soft_limit(input, "Max open files")? {
         SoftLimit::Unlimited => CheckResult::ok(unlimited()),
         SoftLimit::Value(files) => {
             CheckResult::from_verdict(files >= OPEN_FILES, files.to_string())
@@ -143,7 +143,7 @@ fn unlimited() -> Phrase {
     phrase!("unlimited", "unlimited")
 }
 
-fn soft_limit(scene: &CheckInput, name: &str) -> Result<SoftLimit, CheckObstacle> {
+fn soft_limit(input: &CheckInput, name: &str) -> Result<SoftLimit, CheckObstacle> {
     let hidden = || CheckObstacle::hidden_field(&format!("{name:?}"), "/proc/self/limits");
-    resource_limits::soft_limit(scene.root, name).ok_or_else(hidden)
+    resource_limits::soft_limit(input.root, name).ok_or_else(hidden)
 }

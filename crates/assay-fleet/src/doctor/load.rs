@@ -71,9 +71,9 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
     },
 ];
 
-fn average(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn average(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let hidden = || CheckObstacle::hidden(phrase!("load-average", "the load average"));
-    let load = scene.state.load_one_minute.ok_or_else(hidden)?;
+    let load = input.state.load_one_minute.ok_or_else(hidden)?;
     let formatted = Phrase::exact_value(format!("{load:.2}"));
     Ok(CheckResult::from_verdict(
         load < MAX_OTHER_LOAD,
@@ -81,17 +81,17 @@ fn average(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     ))
 }
 
-fn processes(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    if !scene.can_see_all_processes() {
+fn processes(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    if !input.can_see_all_processes() {
         return Err(CheckObstacle::hidden(phrase!(
             "all-processes",
             "the list of all processes"
         )));
     }
     let start = Instant::now();
-    let before = process_table::snapshot(scene.root);
+    let before = process_table::snapshot(input.root);
     std::thread::sleep(SAMPLING_TIME);
-    let after = process_table::snapshot(scene.root);
+    let after = process_table::snapshot(input.root);
     let busy = busiest(&before, &after, start.elapsed().as_secs_f64());
     if busy.is_empty() {
         return Ok(CheckResult::ok(none()));
@@ -127,8 +127,8 @@ fn busiest(
     busy
 }
 
-fn steal(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let state = scene.state;
+fn steal(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let state = input.state;
     let (Some(stolen), Some(all)) = (state.steal_s, state.cpu_time_s.filter(|all| *all > 0.0))
     else {
         return Err(CheckObstacle::hidden(phrase!("stolen-time", "the CPU time stolen")));
@@ -143,12 +143,12 @@ fn steal(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(share <= STEAL_SHARE, text))
 }
 
-fn cpu_pressure(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    pressure(scene.state.cpu_pressure, CPU_PRESSURE)
+fn cpu_pressure(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    pressure(input.state.cpu_pressure, CPU_PRESSURE)
 }
 
-fn memory_pressure(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    pressure(scene.state.memory_pressure, MEMORY_PRESSURE)
+fn memory_pressure(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    pressure(input.state.memory_pressure, MEMORY_PRESSURE)
 }
 
 fn pressure(share: Option<f64>, limit: f64) -> Result<CheckResult, CheckObstacle> {

@@ -123,8 +123,8 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
     },
 ];
 
-fn free(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let topology = &scene.facts.topology;
+fn free(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let topology = &input.facts.topology;
     // Every core has a second level; firmware that shows only the first hides the others.
     if topology.last_level().all(|cache| cache.level < 2) {
         return Err(CheckObstacle::hidden(phrase!(
@@ -133,7 +133,7 @@ fn free(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
         )));
     }
     let caches = topology.last_level_bytes(&topology.cpu_ids());
-    let (free, needed) = (scene.facts.usable_bytes(), caches.saturating_mul(STREAM_FACTOR));
+    let (free, needed) = (input.facts.usable_bytes(), caches.saturating_mul(STREAM_FACTOR));
     let text = phrase!(
         "memory-free",
         "{free} free; {needed} needed (last level: {caches})",
@@ -144,13 +144,13 @@ fn free(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(free >= needed, text))
 }
 
-fn huge_pages(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let text = scene.text(&format!("{HUGE_PAGES}/enabled"))?;
+fn huge_pages(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let text = input.text(&format!("{HUGE_PAGES}/enabled"))?;
     Ok(CheckResult::from_verdict(selected_choice(&text) != "never", selected_choice(&text)))
 }
 
-fn huge_page_defrag(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let text = scene.text(&format!("{HUGE_PAGES}/defrag"))?;
+fn huge_page_defrag(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let text = input.text(&format!("{HUGE_PAGES}/defrag"))?;
     Ok(CheckResult::from_verdict(
         !["never", "defer"].contains(&selected_choice(&text)),
         selected_choice(&text),
@@ -159,9 +159,9 @@ fn huge_page_defrag(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 
 /// Accepts 0 and 1, because the two sources disagree. 2 and 3 enable memory tiering, which neither
 /// asks for.
-fn numa_balancing(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let value = scene.number("proc/sys/kernel/numa_balancing")?;
-    if scene.facts.topology.numa.len() < 2 {
+fn numa_balancing(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let value = input.number("proc/sys/kernel/numa_balancing")?;
+    if input.facts.topology.numa.len() < 2 {
         return Ok(CheckResult::ok(without_effect(value)));
     }
     Ok(match value {
@@ -192,11 +192,11 @@ fn without_effect(value: u64) -> Phrase {
     phrase!("one-node", "{value}, without effect: there is one NUMA node", value = value)
 }
 
-fn numa_nodes(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    if scene.root.entry_numbers("sys/devices/system/node", "node").is_empty() {
+fn numa_nodes(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    if input.root.entry_numbers("sys/devices/system/node", "node").is_empty() {
         return Err(CheckObstacle::hidden(phrase!("numa-layout", "the NUMA layout")));
     }
-    let topology = &scene.facts.topology;
+    let topology = &input.facts.topology;
     let mut sockets: Vec<u32> = topology.cpus.iter().map(|cpu| cpu.socket).collect();
     sockets.sort_unstable();
     sockets.dedup();
@@ -210,17 +210,17 @@ fn numa_nodes(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     )))
 }
 
-fn zone_reclaim(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let value = scene.number("proc/sys/vm/zone_reclaim_mode")?;
-    if scene.facts.topology.numa.len() < 2 {
+fn zone_reclaim(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let value = input.number("proc/sys/vm/zone_reclaim_mode")?;
+    if input.facts.topology.numa.len() < 2 {
         return Ok(CheckResult::ok(without_effect(value)));
     }
     Ok(CheckResult::from_verdict(value & 1 == 1, value.to_string()))
 }
 
-fn page_cache(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn page_cache(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let field = |name: &str| {
-        let bytes = meminfo::read_bytes(scene.root, name);
+        let bytes = meminfo::read_bytes(input.root, name);
         bytes.ok_or_else(|| CheckObstacle::hidden_field(name, "/proc/meminfo"))
     };
     let dirty = field("Dirty")?.saturating_add(field("Writeback")?);
@@ -230,25 +230,25 @@ fn page_cache(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
         cached = size(field("Cached")?),
         dirty = size(dirty),
     );
-    let much = DIRTY_SHARE * scene.facts.memory.total_bytes as f64;
+    let much = DIRTY_SHARE * input.facts.memory.total_bytes as f64;
     Ok(CheckResult::from_verdict((dirty as f64) < much, text))
 }
 
-fn reserved_huge_pages(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let bytes = meminfo::read_bytes(scene.root, "Hugetlb");
+fn reserved_huge_pages(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let bytes = meminfo::read_bytes(input.root, "Hugetlb");
     let bytes = bytes.ok_or_else(|| CheckObstacle::hidden_field("Hugetlb", "/proc/meminfo"))?;
     Ok(if bytes == 0 { CheckResult::ok(none()) } else { CheckResult::deviates(size(bytes)) })
 }
 
 /// Reads the swap areas: `/proc/swaps` has a heading, then a line per area.
-fn swap_areas(scene: &CheckInput) -> Result<Vec<String>, CheckObstacle> {
-    let text = scene.text("proc/swaps")?;
+fn swap_areas(input: &CheckInput) -> Result<Vec<String>, CheckObstacle> {
+    let text = input.text("proc/swaps")?;
     let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
     Ok(text.lines().skip(1).filter_map(name).collect())
 }
 
-fn swap(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let areas = swap_areas(scene)?;
+fn swap(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let areas = swap_areas(input)?;
     Ok(if areas.is_empty() {
         CheckResult::ok(none())
     } else {
@@ -256,9 +256,9 @@ fn swap(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn swappiness(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let value = scene.number("proc/sys/vm/swappiness")?;
-    if swap_areas(scene).is_ok_and(|areas| areas.is_empty()) {
+fn swappiness(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let value = input.number("proc/sys/vm/swappiness")?;
+    if swap_areas(input).is_ok_and(|areas| areas.is_empty()) {
         return Ok(CheckResult::ok(phrase!(
             "no-swap",
             "{value}, without effect: there is no swap",
@@ -268,9 +268,9 @@ fn swappiness(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(CheckResult::from_verdict(value <= 10, value.to_string()))
 }
 
-fn modules(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let Some(modules) = &scene.facts.memory.modules else {
-        return Err(match scene.root.read("sys/firmware/dmi/tables/DMI") {
+fn modules(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let Some(modules) = &input.facts.memory.modules else {
+        return Err(match input.root.read("sys/firmware/dmi/tables/DMI") {
             Err(UnavailableFile::Unreadable(reason)) => {
                 CheckObstacle::Unreadable(reason.into())
             }

@@ -62,14 +62,14 @@ const LIBRARIES: [(&str, &str); 4] = [
 type Environment = BTreeMap<String, String>;
 
 /// Returns the environment of this process and the prefix of the first launcher on its `PATH`.
-fn environment_and_prefix(scene: &CheckInput) -> Result<(Environment, String), CheckObstacle> {
-    let text = scene.text("proc/self/environ")?;
+fn environment_and_prefix(input: &CheckInput) -> Result<(Environment, String), CheckObstacle> {
+    let text = input.text("proc/self/environ")?;
     let pairs = text.split('\0').filter_map(|pair| pair.split_once('='));
     let environment: Environment =
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let path = environment.get("PATH").map(String::as_str).unwrap_or_default();
     let has_launcher = |folder: &&str| {
-        LAUNCHERS.iter().any(|name| scene.root.exists(&below_root(&format!("{folder}/{name}"))))
+        LAUNCHERS.iter().any(|name| input.root.exists(&below_root(&format!("{folder}/{name}"))))
     };
     let folder = path.split(':').filter(|folder| folder.starts_with('/')).find(has_launcher);
     let folder = folder.ok_or_else(|| {
@@ -85,23 +85,23 @@ fn below_root(path: &str) -> String {
 }
 
 /// Returns the makes of the libraries in a folder.
-fn makes_in(scene: &CheckInput, folder: &str) -> Vec<&'static str> {
-    let there = |name: &str| scene.root.exists(&below_root(&format!("{folder}/{name}")));
+fn makes_in(input: &CheckInput, folder: &str) -> Vec<&'static str> {
+    let there = |name: &str| input.root.exists(&below_root(&format!("{folder}/{name}")));
     let mut makes: Vec<&str> =
         LIBRARIES.iter().filter(|(name, _)| there(name)).map(|(_, make)| *make).collect();
     makes.dedup();
     makes
 }
 
-fn library(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let (environment, prefix) = environment_and_prefix(scene)?;
+fn library(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let (environment, prefix) = environment_and_prefix(input)?;
     let folders = LIBRARY_FOLDERS.iter().map(|folder| format!("{prefix}/{folder}"));
-    let of_launcher: Vec<&str> = folders.flat_map(|folder| makes_in(scene, &folder)).collect();
+    let of_launcher: Vec<&str> = folders.flat_map(|folder| makes_in(input, &folder)).collect();
     let said = environment.get("LD_LIBRARY_PATH").map(String::as_str).unwrap_or_default();
     let first = said
         .split(':')
         .filter(|folder| folder.starts_with('/'))
-        .find_map(|folder| makes_in(scene, folder).first().map(|make| (folder, *make)));
+        .find_map(|folder| makes_in(input, folder).first().map(|make| (folder, *make)));
     Ok(match first {
         None => CheckResult::ok(phrase!(
             "library-none",
@@ -127,9 +127,9 @@ fn library(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn root(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    environment_and_prefix(scene)?;
-    let status = scene.text("proc/self/status")?;
+fn root(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    environment_and_prefix(input)?;
+    let status = input.text("proc/self/status")?;
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
     let user = ids.and_then(|ids| ids.split_whitespace().nth(1));
     match user {
@@ -139,9 +139,9 @@ fn root(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     }
 }
 
-fn transport(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let (environment, _) = environment_and_prefix(scene)?;
-    let devices = scene.root.names("sys/class/infiniband");
+fn transport(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let (environment, _) = environment_and_prefix(input)?;
+    let devices = input.root.names("sys/class/infiniband");
     /// Values that select sockets, as whole words of a list.
     const SOCKETS: [&str; 3] = ["tcp", "sockets", "udp"];
     let chooses_sockets = |name: &&str| {
@@ -178,7 +178,7 @@ fn transport(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn binding(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn binding(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     /// Variables and their values that disable binding.
     const OFF: [(&str, &[&str]); 6] = [
         ("OMPI_MCA_hwloc_base_binding_policy", &["none"]),
@@ -188,7 +188,7 @@ fn binding(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
         ("HYDRA_BINDING", &["none"]),
         ("SLURM_CPU_BIND", &["none"]),
     ];
-    let (environment, _) = environment_and_prefix(scene)?;
+    let (environment, _) = environment_and_prefix(input)?;
     let off = OFF.iter().find_map(|(name, values)| {
         let value = environment.get(*name)?;
         let is_off = values.iter().any(|off| value.eq_ignore_ascii_case(off));

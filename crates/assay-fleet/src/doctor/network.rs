@@ -33,7 +33,7 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "tuned: network-throughput (tcp_rmem)",
         severity: FindingSeverity::Skews,
         change: "sysctl net.ipv4.tcp_rmem='MIN DEFAULT MAX'",
-        observe: |scene| buffer(scene, "proc/sys/net/ipv4/tcp_rmem"),
+        observe: |input| buffer(input, "proc/sys/net/ipv4/tcp_rmem"),
     },
     DoctorCheck {
         id: "network.send-buffer",
@@ -42,7 +42,7 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "tuned: network-throughput (tcp_wmem)",
         severity: FindingSeverity::Skews,
         change: "sysctl net.ipv4.tcp_wmem='MIN DEFAULT MAX'",
-        observe: |scene| buffer(scene, "proc/sys/net/ipv4/tcp_wmem"),
+        observe: |input| buffer(input, "proc/sys/net/ipv4/tcp_wmem"),
     },
     DoctorCheck {
         id: "network.slow-start-after-idle",
@@ -51,8 +51,8 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "kernel documentation: networking/ip-sysctl.rst (tcp_slow_start_after_idle)",
         severity: FindingSeverity::Note,
         change: "sysctl net.ipv4.tcp_slow_start_after_idle=0",
-        observe: |scene| {
-            let value = scene.number("proc/sys/net/ipv4/tcp_slow_start_after_idle")?;
+        observe: |input| {
+            let value = input.number("proc/sys/net/ipv4/tcp_slow_start_after_idle")?;
             Ok(CheckResult::from_verdict(value == 0, value.to_string()))
         },
     },
@@ -67,14 +67,14 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
     },
 ];
 
-fn congestion(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let name = scene.text("proc/sys/net/ipv4/tcp_congestion_control")?;
+fn congestion(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let name = input.text("proc/sys/net/ipv4/tcp_congestion_control")?;
     Ok(CheckResult::from_verdict(name == "cubic", name))
 }
 
 /// Checks the limit of automatic growth, the last of three numbers.
-fn buffer(scene: &CheckInput, path: &str) -> Result<CheckResult, CheckObstacle> {
-    let text = scene.text(path)?;
+fn buffer(input: &CheckInput, path: &str) -> Result<CheckResult, CheckObstacle> {
+    let text = input.text(path)?;
     let most = text.split_ascii_whitespace().last().and_then(|word| word.parse::<u64>().ok());
     let most =
         most.ok_or_else(|| CheckObstacle::unexpected_content(&format!("/{path}"), &text))?;
@@ -89,7 +89,7 @@ fn buffer(scene: &CheckInput, path: &str) -> Result<CheckResult, CheckObstacle> 
         let name = path.rsplit('/').next().unwrap_or_default();
         format!("sysctl net.ipv4.{name}='{before} {largest}'")
     };
-    let asked = scene.network.path.as_ref();
+    let asked = input.network.path.as_ref();
     let Some((asked, under_way)) = asked.and_then(|it| Some((it, it.bandwidth_delay_bytes()?)))
     else {
         return Ok(CheckResult::from_verdict(most >= BUFFER_BYTES, observed)
@@ -110,8 +110,8 @@ fn buffer(scene: &CheckInput, path: &str) -> Result<CheckResult, CheckObstacle> 
         .with_change(change(needed as u64)))
 }
 
-fn ping(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let text = scene.text("proc/sys/net/ipv4/ping_group_range")?;
+fn ping(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let text = input.text("proc/sys/net/ipv4/ping_group_range")?;
     let mut numbers = text.split_ascii_whitespace().filter_map(|word| word.parse::<u64>().ok());
     let range = numbers.next().zip(numbers.next());
     let Some((from, to)) = range else {

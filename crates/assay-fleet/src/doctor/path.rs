@@ -30,12 +30,12 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
     },
 ];
 
-fn path<'a>(scene: &'a CheckInput) -> Result<&'a NetworkPath, CheckObstacle> {
-    scene.network.path.as_ref().ok_or_else(|| CheckObstacle::hidden(phrase!("path", "a path")))
+fn path<'a>(input: &'a CheckInput) -> Result<&'a NetworkPath, CheckObstacle> {
+    input.network.path.as_ref().ok_or_else(|| CheckObstacle::hidden(phrase!("path", "a path")))
 }
 
-fn reachability(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let path = path(scene)?;
+fn reachability(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let path = path(input)?;
     let host = path.host.as_deref().unwrap_or_default();
     let address = path.address.as_deref().unwrap_or_default();
     let to = if host == address { host.to_owned() } else { format!("{host} ({address})") };
@@ -68,8 +68,8 @@ fn reachability(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn path_mtu(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let path = path(scene)?;
+fn path_mtu(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let path = path(input)?;
     if path.is_loopback {
         return Err(CheckObstacle::hidden(phrase!("path-mtu", "a path MTU beyond loopback")));
     }
@@ -80,7 +80,7 @@ fn path_mtu(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
         )));
     };
     let device_mtu = path.device.as_deref().and_then(|name| {
-        network_device::read(scene.root, name).mtu_bytes.map(|bytes| (name, bytes))
+        network_device::read(input.root, name).mtu_bytes.map(|bytes| (name, bytes))
     });
     let smaller = device_mtu.filter(|(_, bytes)| believed < *bytes);
     let below = smaller.map(|(name, mtu)| {

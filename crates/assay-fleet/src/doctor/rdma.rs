@@ -159,59 +159,59 @@ impl RdmaPort {
         format!("{CLASS_FOLDER}/{}/ports/{}/{file}", self.device, self.number)
     }
 
-    fn text(&self, scene: &CheckInput, file: &str) -> Option<String> {
-        scene.root.text(&self.path(file))
+    fn text(&self, input: &CheckInput, file: &str) -> Option<String> {
+        input.root.text(&self.path(file))
     }
 
     /// Returns the word after the number of a state: `ACTIVE` of `4: ACTIVE`.
-    fn state(&self, scene: &CheckInput, file: &str) -> Option<String> {
-        let text = self.text(scene, file)?;
+    fn state(&self, input: &CheckInput, file: &str) -> Option<String> {
+        let text = self.text(input, file)?;
         Some(text.split_once(": ").map_or(text.as_str(), |(_, word)| word).to_owned())
     }
 
-    fn is_ethernet(&self, scene: &CheckInput) -> bool {
-        self.text(scene, "link_layer").as_deref() == Some("Ethernet")
+    fn is_ethernet(&self, input: &CheckInput) -> bool {
+        self.text(input, "link_layer").as_deref() == Some("Ethernet")
     }
 
-    fn is_active(&self, scene: &CheckInput) -> bool {
-        self.state(scene, "state").as_deref() == Some("ACTIVE")
+    fn is_active(&self, input: &CheckInput) -> bool {
+        self.state(input, "state").as_deref() == Some("ACTIVE")
     }
 
-    fn device_text(&self, scene: &CheckInput, file: &str) -> Option<String> {
-        scene.root.text(&format!("{CLASS_FOLDER}/{}/{file}", self.device))
+    fn device_text(&self, input: &CheckInput, file: &str) -> Option<String> {
+        input.root.text(&format!("{CLASS_FOLDER}/{}/{file}", self.device))
     }
 
     /// Returns the lane reduction of an InfiniBand link with fewer than four lanes.
-    fn reduced_lanes(&self, scene: &CheckInput) -> Option<ReducedLanes> {
-        let text = self.text(scene, "rate").filter(|_| !self.is_ethernet(scene))?;
+    fn reduced_lanes(&self, input: &CheckInput) -> Option<ReducedLanes> {
+        let text = self.text(input, "rate").filter(|_| !self.is_ethernet(input))?;
         let (_, mode) = text.split_once('(')?;
         parse_reduced_lanes(mode.trim_end_matches(')'))
     }
 
     /// Returns the rate in bit/s, parsed from `100 Gb/sec (4X EDR)`.
-    fn bit_per_s(&self, scene: &CheckInput) -> Option<f64> {
-        let text = self.text(scene, "rate")?;
+    fn bit_per_s(&self, input: &CheckInput) -> Option<f64> {
+        let text = self.text(input, "rate")?;
         let (number, _) = text.split_once(" Gb/sec")?;
         number.parse::<f64>().ok().map(|gigabits| gigabits * 1e9)
     }
 }
 
-fn ports(scene: &CheckInput) -> Vec<RdmaPort> {
+fn ports(input: &CheckInput) -> Vec<RdmaPort> {
     let of = |device: &String| {
-        let numbers = scene.root.entry_numbers(&format!("{CLASS_FOLDER}/{device}/ports"), "");
+        let numbers = input.root.entry_numbers(&format!("{CLASS_FOLDER}/{device}/ports"), "");
         let device = device.clone();
         numbers.into_iter().map(move |number| RdmaPort { device: device.clone(), number })
     };
-    scene.root.names(CLASS_FOLDER).iter().flat_map(of).collect()
+    input.root.names(CLASS_FOLDER).iter().flat_map(of).collect()
 }
 
 /// Checks each port, or reports that none has the property.
 fn check_ports(
-    scene: &CheckInput,
+    input: &CheckInput,
     what: Phrase,
     report: impl Fn(&RdmaPort) -> Option<(bool, Phrase)>,
 ) -> Result<CheckResult, CheckObstacle> {
-    let ports = ports(scene);
+    let ports = ports(input);
     let reported = ports.iter().filter_map(|port| Some((port.format_name(), report(port)?)));
     CheckResult::from_each(what, reported)
 }
@@ -221,19 +221,19 @@ fn ethernet_phrase() -> Phrase {
 }
 
 /// Finds a device's file by the `ibdev` entry of its verbs device.
-fn access(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn access(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     const VERBS: &str = "sys/class/infiniband_verbs";
-    let numbers = scene.root.entry_numbers(VERBS, "uverbs");
+    let numbers = input.root.entry_numbers(VERBS, "uverbs");
     let file_of = |device: &str| {
         let of = |number: &&u32| {
-            let named = scene.root.text(&format!("{VERBS}/uverbs{number}/ibdev"));
+            let named = input.root.text(&format!("{VERBS}/uverbs{number}/ibdev"));
             named.as_deref() == Some(device)
         };
         let number = numbers.iter().find(of)?;
         let file = format!("dev/infiniband/uverbs{number}");
-        scene.root.exists(&file).then(|| format!("/{file}"))
+        input.root.exists(&file).then(|| format!("/{file}"))
     };
-    let devices = scene.root.names(CLASS_FOLDER);
+    let devices = input.root.names(CLASS_FOLDER);
     let files: Vec<Option<String>> = devices.iter().map(|device| file_of(device)).collect();
     let line = |(device, file): (&String, &Option<String>)| {
         let file = file.as_deref().map_or_else(|| phrase!("no-file", "no file"), Phrase::from);
@@ -244,11 +244,11 @@ fn access(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 }
 
 /// A polling port has no cable. That is accepted if another port is active.
-fn link(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let is_any_active = ports(scene).iter().any(|port| port.is_active(scene));
-    check_ports(scene, phrase!("rdma-device", "an RDMA device"), |port| {
-        let state = port.state(scene, "state")?;
-        let physical = port.state(scene, "phys_state").unwrap_or_default();
+fn link(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let is_any_active = ports(input).iter().any(|port| port.is_active(input));
+    check_ports(input, phrase!("rdma-device", "an RDMA device"), |port| {
+        let state = port.state(input, "state")?;
+        let physical = port.state(input, "phys_state").unwrap_or_default();
         let has_no_cable = ["Polling", "Disabled", "Sleep"].contains(&physical.as_str());
         let ok = state == "ACTIVE" || is_any_active && has_no_cable;
         let physical = if physical.is_empty() { physical } else { format!(" ({physical})") };
@@ -257,18 +257,18 @@ fn link(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 }
 
 /// Skips software and hypervisor devices, which have no PCI Express link and a meaningless rate.
-fn rate(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let kind = |port: &RdmaPort| port.device_text(scene, "board_id");
-    let all: Vec<(Option<String>, f64)> = ports(scene)
+fn rate(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let kind = |port: &RdmaPort| port.device_text(input, "board_id");
+    let all: Vec<(Option<String>, f64)> = ports(input)
         .iter()
-        .filter(|port| port.is_active(scene))
-        .filter_map(|port| Some((kind(port), port.bit_per_s(scene)?)))
+        .filter(|port| port.is_active(input))
+        .filter_map(|port| Some((kind(port), port.bit_per_s(input)?)))
         .collect();
     let what = phrase!("rdma-rate", "the rate of an active port of a card");
-    check_ports(scene, what, |port| {
-        port.device_text(scene, "device/max_link_width")?;
-        let text = port.text(scene, "rate").filter(|_| port.is_active(scene))?;
-        let own = port.bit_per_s(scene)?;
+    check_ports(input, what, |port| {
+        port.device_text(input, "device/max_link_width")?;
+        let text = port.text(input, "rate").filter(|_| port.is_active(input))?;
+        let own = port.bit_per_s(input)?;
         let alike = all.iter().filter(|(it, _)| it.is_some() && *it == kind(port));
         let fastest = alike.map(|(_, rate)| *rate).fold(own, f64::max);
         let is_slower = own < fastest * 0.99;
@@ -281,7 +281,7 @@ fn rate(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
         });
         // Two lanes may be the full width; the check of lanes covers that.
         let lost = port
-            .reduced_lanes(scene)
+            .reduced_lanes(input)
             .filter(|few| !few.can_be_full_width)
             .map(|few| few.description);
         let is_good = !is_slower && lost.is_none();
@@ -292,17 +292,17 @@ fn rate(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
 
 /// Checks for two lanes that may be the full width. Skips cards with another of the same kind,
 /// whose rates are compared instead.
-fn lanes(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let kind = |port: &RdmaPort| port.device_text(scene, "board_id");
+fn lanes(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let kind = |port: &RdmaPort| port.device_text(input, "board_id");
     let active: Vec<RdmaPort> =
-        ports(scene).into_iter().filter(|it| it.is_active(scene)).collect();
+        ports(input).into_iter().filter(|it| it.is_active(input)).collect();
     let what = phrase!("rdma-rate", "the rate of an active port of a card");
-    check_ports(scene, what, |port| {
-        port.device_text(scene, "device/max_link_width")?;
-        let text = port.text(scene, "rate").filter(|_| port.is_active(scene))?;
+    check_ports(input, what, |port| {
+        port.device_text(input, "device/max_link_width")?;
+        let text = port.text(input, "rate").filter(|_| port.is_active(input))?;
         let alike = active.iter().filter(|it| kind(it).is_some() && kind(it) == kind(port));
         let is_alone = alike.count() < 2;
-        let few = port.reduced_lanes(scene).filter(|few| few.can_be_full_width);
+        let few = port.reduced_lanes(input).filter(|few| few.can_be_full_width);
         let is_good = few.is_none() || !is_alone;
         let said = std::iter::once(text.into()).chain(few.map(|few| few.description));
         Some((is_good, Phrase::list("; ", said)))
@@ -337,13 +337,13 @@ fn parse_reduced_lanes(mode: &str) -> Option<ReducedLanes> {
 }
 
 /// Reads all error counters with their port and name.
-fn counters(scene: &CheckInput) -> Vec<(Phrase, u64)> {
+fn counters(input: &CheckInput) -> Vec<(Phrase, u64)> {
     let mut found = Vec::new();
-    for port in ports(scene) {
+    for port in ports(input) {
         let groups = [("counters", &LINK_ERRORS[..]), ("hw_counters", &TRANSPORT_ERRORS[..])];
         for (folder, names) in groups {
             found.extend(names.iter().filter_map(|name| {
-                let count = scene.root.number(&port.path(&format!("{folder}/{name}")))?;
+                let count = input.root.number(&port.path(&format!("{folder}/{name}")))?;
                 Some((Phrase::list(" ", [port.format_name(), (*name).into()]), count))
             }));
         }
@@ -351,14 +351,14 @@ fn counters(scene: &CheckInput) -> Vec<(Phrase, u64)> {
     found
 }
 
-fn errors(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let before = counters(scene);
+fn errors(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let before = counters(input);
     if before.is_empty() {
         let what = phrase!("rdma-errors", "a counter of errors of an RDMA device");
         return Err(CheckObstacle::hidden(what));
     }
     std::thread::sleep(SAMPLING_TIME);
-    Ok(compare_counters(&before, &counters(scene)))
+    Ok(compare_counters(&before, &counters(input)))
 }
 
 /// Reports counters that increased between two readings, else counts from before.
@@ -399,18 +399,18 @@ fn compare_counters(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> CheckR
     ))
 }
 
-fn firmware(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let all: Vec<(Option<String>, String)> = ports(scene)
+fn firmware(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let all: Vec<(Option<String>, String)> = ports(input)
         .iter()
         .filter_map(|port| {
-            Some((port.device_text(scene, "board_id"), port.device_text(scene, "fw_ver")?))
+            Some((port.device_text(input, "board_id"), port.device_text(input, "fw_ver")?))
         })
         .collect();
     let what = phrase!("rdma-firmware", "the firmware of an RDMA device");
-    check_ports(scene, what, |port| {
-        let board = port.device_text(scene, "board_id");
-        let version = port.device_text(scene, "fw_ver");
-        let module = port.device_text(scene, "device/uevent");
+    check_ports(input, what, |port| {
+        let board = port.device_text(input, "board_id");
+        let version = port.device_text(input, "fw_ver");
+        let module = port.device_text(input, "device/uevent");
         let module = module.as_deref().and_then(|text| {
             text.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned)
         });
@@ -426,17 +426,17 @@ fn firmware(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn pcie(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn pcie(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let what = phrase!("rdma-pcie", "the PCIe link of an RDMA device");
-    check_ports(scene, what, |port| {
-        let of = |name: &str| port.device_text(scene, &format!("device/{name}"));
+    check_ports(input, what, |port| {
+        let of = |name: &str| port.device_text(input, &format!("device/{name}"));
         let number = |text: &String| text.split(' ').next()?.parse::<f64>().ok();
         let speeds = (of("current_link_speed")?, of("max_link_speed")?);
         let widths = (of("current_link_width")?, of("max_link_width")?);
         let (speed, most_speed) = (number(&speeds.0)?, number(&speeds.1)?);
         let (width, most_width) = (number(&widths.0)?, number(&widths.1)?);
         let carried = width * lane_bit_per_s(speed);
-        let asked = port.bit_per_s(scene).filter(|_| port.is_active(scene)).unwrap_or(0.0);
+        let asked = port.bit_per_s(input).filter(|_| port.is_active(input)).unwrap_or(0.0);
         let lanes = |speed: f64, width: f64| {
             let speed = Phrase::exact_value(format!("{speed} GT/s"));
             Phrase::concat([speed, format!(" × {width}").into()])
@@ -470,17 +470,17 @@ fn lane_bit_per_s(giga_transfers: f64) -> f64 {
     giga_transfers * 1e9 * share
 }
 
-fn gid(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+fn gid(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     /// Number of GID entries to check; cards have about 256, of which the first few are filled.
     const MAX_GIDS: u32 = 64;
-    check_ports(scene, ethernet_phrase(), |port| {
-        if !port.is_ethernet(scene) {
+    check_ports(input, ethernet_phrase(), |port| {
+        if !port.is_ethernet(input) {
             return None;
         }
         let of = |index: u32| {
-            let gid = port.text(scene, &format!("gids/{index}"))?;
+            let gid = port.text(input, &format!("gids/{index}"))?;
             let is_empty = gid.chars().all(|it| ":0".contains(it));
-            let kind = port.text(scene, &format!("gid_attrs/types/{index}"))?;
+            let kind = port.text(input, &format!("gid_attrs/types/{index}"))?;
             (!is_empty && kind == "RoCE v2").then_some((index, gid))
         };
         let routable: Vec<(u32, String)> = (0..MAX_GIDS).filter_map(of).collect();
@@ -510,15 +510,15 @@ fn gid(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     })
 }
 
-fn mtu(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    check_ports(scene, ethernet_phrase(), |port| {
-        if !port.is_ethernet(scene) {
+fn mtu(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_ports(input, ethernet_phrase(), |port| {
+        if !port.is_ethernet(input) {
             return None;
         }
         let net = port
-            .text(scene, "gid_attrs/ndevs/0")
-            .or_else(|| port.device_text(scene, "parent"))?;
-        let own = network_device::read(scene.root, &net).mtu_bytes?;
+            .text(input, "gid_attrs/ndevs/0")
+            .or_else(|| port.device_text(input, "parent"))?;
+        let own = network_device::read(input.root, &net).mtu_bytes?;
         let payload = own.saturating_sub(HEADER_BYTES).min(MAX_MTU_BYTES);
         let path = if payload < 256 { 0 } else { 1_u64 << payload.ilog2() };
         let text = phrase!(

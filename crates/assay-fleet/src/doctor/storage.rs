@@ -22,8 +22,8 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "kernel documentation: admin-guide/sysctl/kernel.rst (io_uring_disabled)",
         severity: FindingSeverity::Note,
         change: "sysctl kernel.io_uring_disabled=0",
-        observe: |scene| {
-            let value = scene.number("proc/sys/kernel/io_uring_disabled")?;
+        observe: |input| {
+            let value = input.number("proc/sys/kernel/io_uring_disabled")?;
             Ok(CheckResult::from_verdict(value == 0, value.to_string()))
         },
     },
@@ -34,8 +34,8 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "kernel documentation: admin-guide/sysctl/fs.rst (aio-max-nr)",
         severity: FindingSeverity::Note,
         change: "sysctl fs.aio-max-nr=1048576",
-        observe: |scene| {
-            let most = scene.number("proc/sys/fs/aio-max-nr")?;
+        observe: |input| {
+            let most = input.number("proc/sys/fs/aio-max-nr")?;
             Ok(CheckResult::from_verdict(most >= AIO_EVENTS, most.to_string()))
         },
     },
@@ -55,7 +55,7 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "kernel documentation: ABI/stable/sysfs-block (nr_requests)",
         severity: FindingSeverity::Note,
         change: "choose depths below it, or raise /sys/block/DEVICE/queue/nr_requests",
-        observe: |scene| queue_settings(scene, "nr_requests").map(CheckResult::ok),
+        observe: |input| queue_settings(input, "nr_requests").map(CheckResult::ok),
     },
     DoctorCheck {
         id: "storage.write-cache",
@@ -64,7 +64,7 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "kernel documentation: block/writeback_cache_control.rst",
         severity: FindingSeverity::Note,
         change: "write more than the cache holds, or end the measurement with fsync",
-        observe: |scene| queue_settings(scene, "write_cache").map(CheckResult::ok),
+        observe: |input| queue_settings(input, "write_cache").map(CheckResult::ok),
     },
     DoctorCheck {
         id: "storage.nfs-connections",
@@ -73,8 +73,8 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "Azure NetApp Files: Linux NFS mount options best practices",
         severity: FindingSeverity::Skews,
         change: "mount with -o nconnect=8; the first mount of a server decides for all",
-        observe: |scene| {
-            nfs(scene, |mount| {
+        observe: |input| {
+            nfs(input, |mount| {
                 let connections = option(mount, "nconnect").unwrap_or(1);
                 (connections > 1, format!("nconnect={connections}"))
             })
@@ -87,8 +87,8 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "Azure NetApp Files: Linux NFS mount options best practices",
         severity: FindingSeverity::Skews,
         change: "mount with -o rsize=262144,wsize=262144",
-        observe: |scene| {
-            nfs(scene, |mount| {
+        observe: |input| {
+            nfs(input, |mount| {
                 let [read, write] =
                     ["rsize", "wsize"].map(|name| option(mount, name).unwrap_or(0));
                 (read.min(write) >= NFS_CALL_BYTES, format!("rsize={read},wsize={write}"))
@@ -102,31 +102,31 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         source: "Azure NetApp Files: Linux concurrency best practices, session slots",
         severity: FindingSeverity::Note,
         change: "sysctl sunrpc.tcp_max_slot_table_entries=128, then mount again",
-        observe: |scene| {
-            if nfs_mounts(scene)?.is_empty() {
+        observe: |input| {
+            if nfs_mounts(input)?.is_empty() {
                 return Ok(CheckResult::ok(no_volume()));
             }
-            let most = scene.number("proc/sys/sunrpc/tcp_max_slot_table_entries")?;
+            let most = input.number("proc/sys/sunrpc/tcp_max_slot_table_entries")?;
             Ok(CheckResult::from_verdict(most <= 128, most.to_string()))
         },
     },
 ];
 
 /// Returns real disks; excludes memory, loop and mapped devices, which have no queue of their own.
-fn devices(scene: &CheckInput) -> Result<Vec<String>, CheckObstacle> {
+fn devices(input: &CheckInput) -> Result<Vec<String>, CheckObstacle> {
     let real = |name: &String| {
         let made = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
         !made.iter().any(|prefix| name.starts_with(prefix))
     };
-    let names: Vec<String> = scene.root.names("sys/block").into_iter().filter(real).collect();
+    let names: Vec<String> = input.root.names("sys/block").into_iter().filter(real).collect();
     if names.is_empty() { Err(CheckObstacle::hidden("/sys/block")) } else { Ok(names) }
 }
 
-fn queue_settings(scene: &CheckInput, file: &str) -> Result<Phrase, CheckObstacle> {
-    let reported: Vec<String> = devices(scene)?
+fn queue_settings(input: &CheckInput, file: &str) -> Result<Phrase, CheckObstacle> {
+    let reported: Vec<String> = devices(input)?
         .into_iter()
         .filter_map(|name| {
-            let text = scene.root.text(&format!("sys/block/{name}/queue/{file}"))?;
+            let text = input.root.text(&format!("sys/block/{name}/queue/{file}"))?;
             Some(format!("{name} {}", selected_choice(&text)))
         })
         .collect();
@@ -136,18 +136,18 @@ fn queue_settings(scene: &CheckInput, file: &str) -> Result<Phrase, CheckObstacl
     Ok(list_names(", ", &reported))
 }
 
-fn schedulers(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
-    let reported = queue_settings(scene, "scheduler")?;
-    let wrong = devices(scene)?.into_iter().any(|name| {
-        let text = |file: &str| scene.root.text(&format!("sys/block/{name}/queue/{file}"));
+fn schedulers(input: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let reported = queue_settings(input, "scheduler")?;
+    let wrong = devices(input)?.into_iter().any(|name| {
+        let text = |file: &str| input.root.text(&format!("sys/block/{name}/queue/{file}"));
         let is_solid = text("rotational").is_some_and(|it| it == "0");
         is_solid && text("scheduler").is_some_and(|it| selected_choice(&it) != "none")
     });
     Ok(CheckResult::from_verdict(!wrong, reported))
 }
 
-fn nfs_mounts(scene: &CheckInput) -> Result<Vec<Mount>, CheckObstacle> {
-    let mut all = mounts::read(scene.root);
+fn nfs_mounts(input: &CheckInput) -> Result<Vec<Mount>, CheckObstacle> {
+    let mut all = mounts::read(input.root);
     // Every machine has at least one mount.
     if all.is_empty() {
         return Err(CheckObstacle::hidden("/proc/self/mountinfo"));
@@ -162,10 +162,10 @@ fn no_volume() -> Phrase {
 
 /// Judges every NFS volume; no volume is fine.
 fn nfs(
-    scene: &CheckInput,
+    input: &CheckInput,
     judge: fn(&Mount) -> (bool, String),
 ) -> Result<CheckResult, CheckObstacle> {
-    let mounts = nfs_mounts(scene)?;
+    let mounts = nfs_mounts(input)?;
     if mounts.is_empty() {
         return Ok(CheckResult::ok(no_volume()));
     }

@@ -73,11 +73,11 @@ impl NetworkScene {
     }
 
     fn offloads(&mut self) -> &mut Offloads {
-        self.device().offloads.as_mut().expect("the scene has offloads")
+        self.device().offloads.as_mut().expect("the machine has offloads")
     }
 
     fn path(&mut self) -> &mut NetworkPath {
-        self.network.path.as_mut().expect("the scene has a path")
+        self.network.path.as_mut().expect("the machine has a path")
     }
 
     fn interrupts(&mut self, cpus: &[u32]) {
@@ -101,7 +101,7 @@ impl NetworkScene {
     }
 }
 
-/// Applies a change to the scene and compares the result of one check.
+/// Applies a change to the machine and compares the result of one check.
 #[track_caller]
 fn check(
     id: &str,
@@ -109,9 +109,9 @@ fn check(
     outcome: CheckOutcome,
     observed: &str,
 ) {
-    let mut scene = NetworkScene::new();
-    change(&mut scene);
-    assert_eq!(scene.finding(id), Some((outcome, observed.to_owned())), "{id}");
+    let mut machine = NetworkScene::new();
+    change(&mut machine);
+    assert_eq!(machine.finding(id), Some((outcome, observed.to_owned())), "{id}");
 }
 
 #[test]
@@ -239,17 +239,17 @@ fn judges_buffers_by_bandwidth_delay_product() {
             (0.02, 33_554_432, 125_829_120),
             (1.0, 16_777_216, 2_147_483_647),
         ] {
-            let mut scene = NetworkScene::new();
-            scene.path().round_trip_s = Some(round_trip_s);
+            let mut machine = NetworkScene::new();
+            machine.path().round_trip_s = Some(round_trip_s);
             let sizes = format!("4096 {first} {allowed}\n");
-            scene.host.write(&format!("proc/sys/net/ipv4/{name}"), sizes.as_bytes());
+            machine.host.write(&format!("proc/sys/net/ipv4/{name}"), sizes.as_bytes());
             let expected = format!("sysctl net.ipv4.{name}='4096 {first} {most}'");
-            assert_eq!(scene.find_finding(id).unwrap().change, expected);
+            assert_eq!(machine.find_finding(id).unwrap().change, expected);
         }
-        let mut scene = NetworkScene::new();
-        small(&mut scene);
+        let mut machine = NetworkScene::new();
+        small(&mut machine);
         let change = format!("sysctl net.ipv4.{name}='4096 16384 16777216'");
-        assert_eq!(scene.find_finding(id).unwrap().change, change);
+        assert_eq!(machine.find_finding(id).unwrap().change, change);
     }
     check("network.congestion-control", |_| {}, CheckOutcome::Ok, "cubic");
     let bbr = |it: &mut NetworkScene| {
@@ -283,7 +283,11 @@ fn compares_carried_with_assumed_path_mtu() {
     let reported = "far (192.0.2.9) over eth7: no ICMP socket";
     check(id, refused, CheckOutcome::Unreadable, reported);
 
-    let mut scene = NetworkScene::new();
-    scene.path().host = None;
-    assert_eq!(scene.finding("network.path"), None, "figures alone are no path to look along");
+    let mut machine = NetworkScene::new();
+    machine.path().host = None;
+    assert_eq!(
+        machine.finding("network.path"),
+        None,
+        "figures alone are no path to look along"
+    );
 }

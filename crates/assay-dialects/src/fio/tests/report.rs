@@ -80,7 +80,7 @@ fn outcome(streams: usize) -> StorageOutcome {
     }
 }
 
-fn circumstances() -> FioRunInfo {
+fn run_info() -> FioRunInfo {
     FioRunInfo {
         ended_ms: 1_795_271_689_309,
         ended: "Sat Nov 21 14:34:49 2026".to_owned(),
@@ -119,7 +119,7 @@ fn counted_batches() -> BatchCounts {
 fn text_and_terse_output_match_fio() {
     let request = request("job", &[("job", JOB)]).unwrap();
     let plan = compile_request(&request).unwrap();
-    let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances());
+    let found = FioOutcome::new(&request, &plan, &[outcome(2)], run_info());
     let stored = serde_json::to_vec(&found).unwrap();
     assert_eq!(serde_json::from_slice::<FioOutcome>(&stored).unwrap(), found);
     let shown = report::render(&found, &[FioFormat::Normal]);
@@ -175,8 +175,8 @@ fn terse_lines_have_fio_field_counts() {
         let job = JOB.replace("description=hello\n", &unified);
         let request = request("job", &[("job", &job)]).unwrap();
         let plan = compile_request(&request).unwrap();
-        let circumstances = FioRunInfo { disks: vec![], ..circumstances() };
-        let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances);
+        let run_info = FioRunInfo { disks: vec![], ..run_info() };
+        let found = FioOutcome::new(&request, &plan, &[outcome(2)], run_info);
         for (version, fields) in counts {
             let line = terse::lines(&found.entries, &found.info, version);
             let found = line.trim_end().split(';').count();
@@ -192,7 +192,7 @@ fn terse_lines_have_no_percentiles_that_are_off() {
         let job = format!("{JOB}{settings}");
         let request = request("job", &[("job", &job)]).unwrap();
         let plan = compile_request(&request).unwrap();
-        let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances());
+        let found = FioOutcome::new(&request, &plan, &[outcome(2)], run_info());
         let line = terse::lines(&found.entries, &found.info, 3);
         assert_eq!(line.matches(";0%=0").count(), zeros, "{settings}");
     }
@@ -235,7 +235,7 @@ fn json_has_the_keys_and_types_of_the_real_one() {
         .map(|read| StreamTally { operation: IoOperation::Write, ..read.clone() })
         .collect();
     outcome.tallies.extend(writes);
-    let found = FioOutcome::new(&request, &plan, &[outcome], circumstances());
+    let found = FioOutcome::new(&request, &plan, &[outcome], run_info());
     let written = json::document(&found, true);
     let ours: Value = serde_json::from_str(&written).unwrap();
     let (mut expected, mut found) = (vec![], vec![]);
@@ -259,7 +259,7 @@ fn clat_begins_where_slat_ends() {
     let [submissions, completions] = [15_000, 45_000].map(|ns| Some(tally(&[ns; 6], 8192)));
     outcome.streams[0].submissions[0] = submissions;
     outcome.streams[0].completions[0] = completions;
-    let found = FioOutcome::new(&request, &plan, &[outcome], circumstances());
+    let found = FioOutcome::new(&request, &plan, &[outcome], run_info());
     let written = json::document(&found, true);
     let document: Value = serde_json::from_str(&written).unwrap();
     let mean = |kind: &str| document["jobs"][0]["read"][kind]["mean"].as_f64().unwrap();
@@ -272,7 +272,7 @@ fn clat_begins_where_slat_ends() {
 fn figures_are_consistent() {
     let request = request("job", &[("job", JOB)]).unwrap();
     let plan = compile_request(&request).unwrap();
-    let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances());
+    let found = FioOutcome::new(&request, &plan, &[outcome(2)], run_info());
     let written = json::document(&found, true);
     let document: Value = serde_json::from_str(&written).unwrap();
     let read = &document["jobs"][0]["read"];
@@ -321,7 +321,7 @@ fn failed_outcome(file: &str, errors: StreamErrors) -> FioOutcome {
     outcome.error_count = 3;
     outcome.errors.push(failure(1, "No space left on device (os error 28)"));
     outcome.streams[1].errors = errors;
-    FioOutcome::new(&request, &plan, &[outcome], circumstances())
+    FioOutcome::new(&request, &plan, &[outcome], run_info())
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn early_job_has_its_own_runtime() {
     let mut later = outcome.intervals[0].clone();
     later.streams[0] = StreamCount::default();
     outcome.intervals.extend([later.clone(), later]);
-    let found = FioOutcome::new(&request, &plan, &[outcome], circumstances());
+    let found = FioOutcome::new(&request, &plan, &[outcome], run_info());
     assert_eq!(
         (found.entries[0].read.runtime_ms, found.entries[1].read.runtime_ms),
         (1000, 2000)
