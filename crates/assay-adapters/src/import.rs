@@ -291,7 +291,8 @@ fn refuse_unknown(prepared: &PreparedText) -> ImportError {
         let (line, message) = (prepared.file_line(line), shorten(message));
         return ImportError::ProgramFailed { program, line, message };
     }
-    if text.starts_with(OWN_DOCUMENT) {
+    let version = text.strip_prefix(OWN_DOCUMENT);
+    if version.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit())) {
         return ImportError::OwnDocument;
     }
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());

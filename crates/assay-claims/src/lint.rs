@@ -237,7 +237,7 @@ impl<'p> PageLanguage<'p> {
         let by_language = self.declared.map(PageNumberFormat::for_language).unwrap_or_default();
         let guess = || match self.guess {
             Some("en") => Some('.'),
-            None if is_short_english(page) => Some('.'),
+            None if is_short_english(page) => usual_mark(page).or(Some('.')),
             Some(_) | None => usual_mark(page),
         };
         let decimal = by_language.decimal.or_else(guess);

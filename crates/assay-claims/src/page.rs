@@ -288,7 +288,10 @@ impl<'t> HtmlBlocks<'t> {
         steps::count(length);
         self.end = here + length + END.len();
         let mut page = parse_html(&self.text[here..self.end]);
-        let cells = page.tables.iter_mut().flat_map(|table| table.rows.iter_mut().flatten());
+        let cells = page
+            .tables
+            .iter_mut()
+            .flat_map(|table| table.rows.iter_mut().flatten().chain(&mut table.units));
         for text in cells.chain(&mut page.prose) {
             text.start += here;
         }

@@ -82,9 +82,12 @@ struct NameCompleter {
 impl ValueCompleter for NameCompleter {
     fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
         let typed = current.to_string_lossy();
-        // Of a list, the last name is completed.
-        let (before, last) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
-        let names = complete_name(&(self.list)(), last).into_iter();
+        let all = (self.list)();
+        // Of a list, the last name is completed; a label may contain commas.
+        let is_one = all.iter().any(|name| name.starts_with(&*typed));
+        let comma = typed.rfind(',').filter(|_| !is_one);
+        let (before, last) = typed.split_at(comma.map_or(0, |comma| comma + 1));
+        let names = complete_name(&all, last).into_iter();
         let mut found: Vec<CompletionCandidate> =
             names.map(|name| CompletionCandidate::new(format!("{before}{name}"))).collect();
         if self.with_files {

@@ -39,6 +39,8 @@ const LAUNCH_OVERHEAD_S: f64 = 2.0;
 /// Overhead of a case with the shortest measurement: starting threads, freeing memory. The 36 cases
 /// of `quick` took 5 s on two busy cores with no budget at all.
 const CASE_OVERHEAD_S: f64 = 0.1;
+/// Seconds for opening and closing targets, and for finding the free CPU time beside the generator.
+const STORAGE_OVERHEAD_S: f64 = 0.3;
 /// Seconds of a pair of cores in one round: starting two threads, their warm-up and a few repetitions.
 const CORE_PAIR_S: f64 = 1.5e-3;
 /// Number of STREAM's arrays.
@@ -78,7 +80,7 @@ pub(crate) struct RunForecast {
     cases: Vec<Case>,
     /// Priority of each case; transfers that several hosts begin together are fixed.
     priorities: Vec<TimePriority>,
-    /// Whether the budget includes all time of each case: not that of pairs, whose far ends need theirs.
+    /// Whether the budget includes all time of each case.
     bounded: Vec<bool>,
     /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
@@ -165,7 +167,7 @@ impl RunForecast {
             budget_s,
             keeps_budget,
             priorities: plan.time_priorities(keeps_budget),
-            bounded: plan.cases.iter().map(|case| case.pair.is_none()).collect(),
+            bounded: plan.cases.iter().map(is_bounded).collect(),
             together: vec![1.0; plan.cases.len()],
             cases,
             least_s,
@@ -307,8 +309,10 @@ impl RunForecast {
                 true => launch_budget_s(case) + overhead_s,
                 false => 0.0,
             };
-            // The plan of storage includes opening and closing.
-            let case_s = if uses_storage(&case.workload) { 0.0 } else { CASE_OVERHEAD_S };
+            let case_s = match uses_storage(&case.workload) {
+                true => STORAGE_OVERHEAD_S,
+                false => CASE_OVERHEAD_S,
+            };
             let least_s = least_s.max(memory_s).max(launch_s) + case_s;
             CaseNeed {
                 priority: *priority,
@@ -390,6 +394,12 @@ impl MemoryCosts {
             | Workload::Rdma(_) => 0.0,
         }
     }
+}
+
+/// Whether the budget includes all time of a case: not of programs whose repetitions the user fixed, and
+/// of pairs of hosts.
+fn is_bounded(case: &Case) -> bool {
+    case.pair.is_none() && case.workload.as_command().is_none_or(|work| work.runs.is_none())
 }
 
 /// Whether a workload is I/O or operations of files, whose plan says how long they take.

@@ -84,6 +84,7 @@ mod workload_key;
 /// - 5: series of at least six samples with fewer than six effective ones have an interval by
 ///   Student's t.
 /// - 6: transfers of several hosts are added over the time in which all were running, and totals
-///   list their hosts in the order of the fleet; a host is worse than its peers by more than its
+///   list their hosts in the order of the fleet; the latency of all hosts comes from their common
+///   medians; a host is worse than its peers by more than its
 ///   own samples vary.
 pub const STATISTICS_VERSION: u32 = 6;

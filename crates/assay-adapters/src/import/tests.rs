@@ -99,6 +99,12 @@ fn rejects_unknown_and_broken_files_with_line() {
     "#]],
     );
     check(
+        "{\n  \"schema\": \"https://example.org/results\"\n}\n",
+        &expect![[r#"
+        line Some(1): unknown format; it begins with "{"
+    "#]],
+    );
+    check(
         "{\"fio version\": \"fio-3.36\", \"jobs\": [",
         &expect![[r#"
             line Some(1): recognised as fio 2 and 3 --output-format=json or json+, also of --client, but the output is truncated: the end of fio's JSON is missing

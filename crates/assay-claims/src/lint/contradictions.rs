@@ -198,6 +198,18 @@ const CHANGES: [(&str, &str); 16] = [
     ("z", "na"),
 ];
 
+/// Chinese words for a change, one of which stands before its percentage.
+const CHINESE_CHANGES: [&str; 13] = [
+    "提升", "提高", "增加", "增长", "降低", "下降", "减少", "快", "慢", "涨", "跌", "升", "降",
+];
+
+/// Whether a percentage behind a Chinese change is its own: `提升 35%`, not `达到峰值的 70%`.
+fn is_chinese_result(before: &str, behind: &str) -> bool {
+    let before = before.trim_end_matches([' ', '了', '约']);
+    let behind = behind.trim_start().trim_start_matches('%');
+    CHINESE_CHANGES.iter().any(|word| before.ends_with(word)) && !behind.starts_with('的')
+}
+
 /// Words behind both figures of a change, where languages have them there.
 const CHANGES_BEHIND: [(&str, [&str; 3]); 2] =
     [("から", ["へ", "に", "まで"]), ("에서", ["로", "으로", "까지"])];
@@ -256,9 +268,11 @@ fn check_percentage(lint: &mut Linter<'_>, text: &PageText) {
         let [value, other] = lint.number_format.possible_values(it);
         value.to_bits() != other.to_bits()
     };
+    let of_percent = &text.text[percent.number_span.1..];
     let to_percent = text.text.get(second_end..percent.number_span.0).unwrap_or_default();
     if !is_change(before, between, behind)
-        || !is_result(to_percent, &text.text[percent.number_span.1..])
+        || !is_result(to_percent, of_percent)
+        || (before.ends_with('从') && !is_chinese_result(to_percent, of_percent))
         || !is_percent(percent)
         || is_percent(first)
         || a.1 != b.1

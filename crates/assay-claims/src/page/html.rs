@@ -103,6 +103,9 @@ impl HeadingCell {
     }
 }
 
+/// Maximum length of a heading that is copied to its columns.
+const MAX_HEADING_BYTES: usize = 1024;
+
 /// Joins a heading of two rows in the last table: the lower cells are the heading, and the upper
 /// ones may have their units, as `latency (ms)` over `min` and `max`.
 fn join_headings(page: &mut LintPage, heads: &[HeadingCell]) {
@@ -115,6 +118,7 @@ fn join_headings(page: &mut LintPage, heads: &[HeadingCell]) {
             if first.len() == upper.len() && second.len() == below && body.len() == width)
         && lower.len() == below
         && lower.iter().all(|it| it.is_heading)
+        && table.rows[0].iter().all(|cell| cell.text.len() <= MAX_HEADING_BYTES)
         && upper.iter().any(|it| it.rows == 1 && it.columns > 1);
     if !is_joined {
         return;

@@ -120,7 +120,8 @@ impl LogFile {
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
                 (kind, 0) => write_each_io(&line, kind, journal, to)?,
                 (kind, _) => {
-                    write_means(&line, kind, &outcome.intervals, part.stream, to)?;
+                    let counted = after_warm_up(job, outcome, part.stream);
+                    write_means(&line, kind, &counted, part.stream, to)?;
                 }
             }
         }
@@ -265,18 +266,32 @@ fn direction_counts(count: &StreamCount, operation: IoOperation) -> (u64, u64, u
     }
 }
 
+/// Returns the intervals after the warm-up of a stream, by time (`ramp_time`) or bytes (`ramp_size`).
+fn after_warm_up<'o>(
+    job: &FioOptions,
+    outcome: &'o StorageOutcome,
+    stream: usize,
+) -> Vec<&'o IntervalTally> {
+    let by_bytes = outcome.streams.get(stream).filter(|_| job.behaviour.ramp_bytes > 0);
+    let from_s = by_bytes.map_or(0.0, |it| match it.never_measured {
+        true => f64::INFINITY,
+        false => it.restarted_s.unwrap_or(0.0),
+    });
+    let counts = |it: &&IntervalTally| !it.warmup && it.start_s >= from_s;
+    outcome.intervals.iter().filter(counts).collect()
+}
+
 /// Writes one line per window and direction with any I/O.
 fn write_means(
     line: &LineFormat<'_>,
     kind: LogKind,
-    intervals: &[IntervalTally],
+    counted: &[&IntervalTally],
     stream: usize,
     to: &mut dyn Write,
 ) -> io::Result<()> {
     let wanted_s = line.logs.average_ms as f64 / 1e3;
     let mut sums = [WindowSum::default(); 2];
     let (mut length_s, mut at_s) = (0.0, 0.0);
-    let counted: Vec<_> = intervals.iter().filter(|interval| !interval.warmup).collect();
     for (index, interval) in counted.iter().enumerate() {
         if interval.length_s <= 0.0 {
             continue;

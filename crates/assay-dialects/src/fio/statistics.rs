@@ -510,7 +510,8 @@ fn direction_statistics(
         if !any && let Some((ios, bytes, length_s)) = warmup_only(outcome, *part, operations) {
             side.ios += ios;
             side.bytes += bytes;
-            longest_s.insert(part.phase, length_s);
+            let longest = longest_s.entry(part.phase).or_default();
+            *longest = longest.max(length_s);
         }
         let Some(record) = outcome.streams.get(part.stream) else { continue };
         for operation in operations {
@@ -543,13 +544,17 @@ fn warmup_only(
     if !is_unmeasured && outcome.intervals.iter().any(|interval| !interval.warmup) {
         return None;
     }
-    let (mut ios, mut bytes, mut length_s) = (0, 0, 0.0);
+    let (mut ios, mut bytes, mut elapsed_s, mut length_s) = (0, 0, 0.0, 0.0);
     for interval in &outcome.intervals {
+        elapsed_s += interval.length_s;
         for operation in operations {
             let more = samples::stream_counts(interval, part.stream, *operation);
             (ios, bytes) = (ios + more.0, bytes + more.1);
+            // Other streams may go on after this one.
+            if more.0 > 0 || !is_unmeasured {
+                length_s = elapsed_s;
+            }
         }
-        length_s += interval.length_s;
     }
     (ios > 0).then_some((ios, bytes, length_s))
 }

@@ -336,8 +336,8 @@ impl JobOffsets {
                 return Some(current);
             }
         }
-        let in_use = self.files.iter().filter(|file| file.is_open).count();
-        let opens_more = self.order.open_files == 0 || in_use < self.order.open_files;
+        let opens_more = self.order.open_files == 0
+            || self.files.iter().filter(|file| file.is_open).count() < self.order.open_files;
         let is_free = |file: &JobFile| !file.is_done && (opens_more || file.is_open);
         let chosen = match self.turns {
             TargetRotation::Round | TargetRotation::InOrder => {

@@ -58,6 +58,8 @@ impl Plan {
             {
                 TimePriority::Fixed
             }
+            // The user fixed the number of repetitions.
+            Workload::Command(work) if work.runs.is_some() => TimePriority::Fixed,
             Workload::Command(_) => TimePriority::Headline,
             Workload::Storage(test) => match test.point {
                 None | Some(ResponseCurvePoint::Maximum) => TimePriority::Headline,

@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use assay_adapters::invocation::{InstalledTool, ToolRequest};
 use assay_adapters::tool::ToolAdapter;
@@ -38,9 +39,19 @@ fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<()
         });
         Ok(())
     });
-    tested.map_err(|failure| CaseError::Failed(rdma::to_case_failure(&failure)))?;
+    tested.map_err(|failure| {
+        unless_ended(recorder, CaseError::Failed(rdma::to_case_failure(&failure)))
+    })?;
     recorder.record_all(entries);
     Ok(())
+}
+
+/// Returns the error of a test, unless it is that the run or the time of the case has ended.
+fn unless_ended(recorder: &Recorder<'_, '_>, error: CaseError) -> CaseError {
+    match recorder.cancel().load(Ordering::SeqCst) {
+        true => CaseError::Interrupted,
+        false => error,
+    }
 }
 
 /// Returns the workload with the device that the fleet file names for this end of a pair.
@@ -80,7 +91,8 @@ pub(super) fn perftest_turns<'c>(
     let mut rounds = 0;
     Box::new(move |recorder| {
         let began_s = recorder.elapsed_s();
-        perftest_round((work, rounds), (tool, found), recorder)?;
+        perftest_round((work, rounds), (tool, found), recorder)
+            .map_err(|error| unless_ended(recorder, error))?;
         rounds += 1;
         let now_s = recorder.elapsed_s();
         let is_late = now_s + (now_s - began_s) > case.stopping.budget_s;

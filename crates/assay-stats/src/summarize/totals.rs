@@ -198,7 +198,7 @@ fn sum_rates(group: &[&SeriesRecord], has_own_times: bool) -> Option<Vec<Sample>
 }
 
 /// Returns the medians of all hosts' single values, one for each simultaneous part of their stretches.
-/// Without single values, returns the samples of all hosts in order of time.
+/// Without single values, returns the samples of all hosts, the first ones of each before the second.
 ///
 /// The samples of one host after those of another would look like a warm-up if one is slower.
 fn common_latencies(record: &CaseRecord, group: &[&SeriesRecord]) -> Vec<Sample> {
@@ -210,10 +210,11 @@ fn common_latencies(record: &CaseRecord, group: &[&SeriesRecord]) -> Vec<Sample>
     if let Some(medians) = medians.collect::<Option<Vec<_>>>().filter(|it| !it.is_empty()) {
         return medians.concat();
     }
-    let mut samples: Vec<Sample> =
-        group.iter().flat_map(|it| it.samples.iter().copied()).collect();
-    samples.sort_by_key(|it| (it.preparation, it.at_ns));
-    samples
+    // Samples of storage are recorded together at the end, so that their times say nothing.
+    let numbered = group.iter().flat_map(|it| it.samples.iter().copied().enumerate());
+    let mut samples: Vec<(usize, Sample)> = numbered.collect();
+    samples.sort_by_key(|(number, it)| (it.preparation, *number));
+    samples.into_iter().map(|(_, it)| it).collect()
 }
 
 /// Returns the common medians of a preparation, as many as each host has samples or, without samples,
@@ -245,5 +246,6 @@ fn common_medians(
         let value = Tails::from_stretches(of_part)?.median;
         Some(Sample { series, value, weight: 1.0, preparation, at_ns })
     };
-    (parts > 0).then(|| (0..parts).map(median).collect())?
+    let medians: Vec<Sample> = (0..parts).filter_map(median).collect();
+    (!medians.is_empty()).then_some(medians)
 }

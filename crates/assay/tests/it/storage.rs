@@ -226,7 +226,7 @@ fn kept_budget_leaves_out_points_before_maxima() {
     let measure = |operation: &str| {
         format!(
             "[[measure]]\nbenchmark = \"storage\"\nname = \"{operation}\"\noperation = \"{operation}\"\n\
-             depth = 2\nbuffered = true\nsize = \"1MiB\"\nlength = \"1s\"\ncurve = [10, 50, 90, 95]\n"
+             depth = 2\nbuffered = true\nsize = \"1MiB\"\nlength = \"1s\"\ncurve = [10, 30, 50, 90, 95]\n"
         )
     };
     let measures = ["read", "write", "mix"].map(measure).concat();

@@ -16,7 +16,8 @@ pub(super) fn options_of_clone(
 ) -> Result<Cow<'_, LocatedOptions>, FioJobError> {
     let (job, _) = placed;
     let manner = &job.behaviour;
-    let files = (job.files.len() as u64).max(job.file_count);
+    // With `filename`, fio does not read nrfiles.
+    let files = if job.files.is_empty() { job.file_count } else { job.files.len() as u64 };
     let has_zones = match manner.open_files {
         0 => files == 1 || clone == 0,
         open => open == 1,

@@ -217,7 +217,11 @@ impl OffsetDistribution {
     /// Whether its zone is the only one of a direction and has no size.
     pub(in crate::fio) fn has_sizeless_zone(&self) -> bool {
         let Self::Zoned { ways, .. } = self else { return false };
-        ways.iter().any(|way| matches!(way.as_slice(), [zone] if zone.size == ZoneSize::Rest))
+        let is_sizeless = |zone: &ZoneShare| {
+            matches!(zone.size, ZoneSize::Rest | ZoneSize::Bytes(0))
+                || zone.size == ZoneSize::Percent(0.0)
+        };
+        ways.iter().any(|way| matches!(way.as_slice(), [zone] if is_sizeless(zone)))
     }
 }
 

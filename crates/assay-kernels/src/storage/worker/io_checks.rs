@@ -95,7 +95,8 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         if !self.recorder.note_warm_up(bytes, now_ns, &self.phase.warm_up_bytes) {
             return;
         }
-        if let Some(duration_s) = self.phase.workload.streams[self.stream].conduct.duration_s {
+        let duration_s = self.phase.workload.streams[self.stream].conduct.duration_s;
+        if let Some(duration_s) = duration_s.filter(|_| !self.recorder.ended_early) {
             self.end_ns = now_ns.saturating_add(timeline::ns(duration_s));
         }
         if let Some(floor) = &mut self.rate_floor {
