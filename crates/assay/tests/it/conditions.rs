@@ -443,7 +443,9 @@ fn comparison_without_matches_names_nearest_results() {
     let compared = world.assay(&["compare", "shallow", "deep"]).failed_with(2);
     let says = |text: &str| compared.out.matches(text).count();
     assert_eq!(
-        says("The closest match is rate (storage): 4 in flight in shallow, 8 in flight in deep"),
+        says(
+            "The closest match is rate (storage): 4 in flight in shallow, 8 in flight in deep"
+        ),
         1,
         "{compared:?}"
     );
