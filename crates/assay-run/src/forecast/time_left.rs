@@ -422,7 +422,7 @@ mod tests {
         for (layout_s, keeps_budget, cut) in [
             (0.0, true, 0),
             (0.0, false, 0),
-            (25.0, true, 6),
+            (25.0, true, 5),
             (70.0, true, 14),
             (70.0, false, 0),
         ] {
