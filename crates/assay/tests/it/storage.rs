@@ -226,12 +226,12 @@ fn kept_budget_leaves_out_points_before_maxima() {
     let measure = |operation: &str| {
         format!(
             "[[measure]]\nbenchmark = \"storage\"\nname = \"{operation}\"\noperation = \"{operation}\"\n\
-             depth = 2\nbuffered = true\nsize = \"1MiB\"\nlength = \"1s\"\ncurve = [10, 30, 50, 90, 95]\n"
+             depth = 2\nbuffered = true\nsize = \"1MiB\"\nlength = \"1s\"\ncurve = [10, 30, 50, 70, 90, 95]\n"
         )
     };
     let measures = ["read", "write", "mix"].map(measure).concat();
     world.write("curves.toml", &format!("name = \"curves\"\n{measures}"));
-    let words = ["run", "curves.toml", "--target", ".", "--budget", "10s", "--quiet"];
+    let words = ["run", "curves.toml", "--target", ".", "--budget", "16s", "--quiet"];
     let shown = world.assay(&words).succeeded();
     assert!(shown.err.contains("cases were not measured: the budget of"), "{shown:?}");
     let document = world.json(&["show", "latest", "--json"]);
