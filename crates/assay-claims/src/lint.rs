@@ -237,7 +237,8 @@ impl<'p> PageLanguage<'p> {
         let by_language = self.declared.map(PageNumberFormat::for_language).unwrap_or_default();
         let guess = || match self.guess {
             Some("en") => Some('.'),
-            None if is_short_english(page) => usual_mark(page).or(Some('.')),
+            // Several commas are the marks of a page that quotes English.
+            None if is_short_english(page) && count_marks(page).1 <= 1 => Some('.'),
             Some(_) | None => usual_mark(page),
         };
         let decimal = by_language.decimal.or_else(guess);
@@ -357,11 +358,9 @@ impl Linter<'_> {
     }
 }
 
-/// Returns the most frequent decimal mark of the figures of a page. A comma counts with a unit or alone
-/// in a cell: others may separate lists.
-fn usual_mark(page: &LintPage) -> Option<char> {
-    /// Minimum ratio of a majority.
-    const MAJORITY: usize = 4;
+/// Counts decimal points and commas of the figures of a page. A comma counts with a unit or alone in a
+/// cell: others may separate lists.
+fn count_marks(page: &LintPage) -> (usize, usize) {
     let (mut points, mut commas) = (0_usize, 0_usize);
     for text in page.texts() {
         let is_bare = bare_figure(text).is_some();
@@ -373,6 +372,14 @@ fn usual_mark(page: &LintPage) -> Option<char> {
             }
         }
     }
+    (points, commas)
+}
+
+/// Returns the most frequent decimal mark of the figures of a page.
+fn usual_mark(page: &LintPage) -> Option<char> {
+    /// Minimum ratio of a majority.
+    const MAJORITY: usize = 4;
+    let (points, commas) = count_marks(page);
     match (points, commas) {
         (1.., _) if points >= MAJORITY * commas => Some('.'),
         (_, 1..) if commas >= MAJORITY * points => Some(','),

@@ -458,7 +458,7 @@ fn contradictions_are_found() {
         ("---\nlang: zh\n---\n吞吐量从 2.0 GB/s 提高到 2.5 GB/s，提升 35%。".to_owned(), 1),
         ("---\nlang: zh\n---\n从 10 GB/s 提升到 12 GB/s，达到峰值的 70%。".to_owned(), 0),
         ("---\nlang: zh\n---\n从 10 GB/s 提升到 12 GB/s，丢包 1%。".to_owned(), 0),
-        ("---\nlang: zh\n---\n从 10 GB/s 降到 8 GB/s，降低了 35%。".to_owned(), 1),
+        ("---\nlang: zh\n---\n从 10.0 GB/s 降到 8.0 GB/s，降低了 35%。".to_owned(), 1),
         ("---\nlang: zh\n---\n吞吐量从 2.0 GB/s 提高到 2.5 GB/s，提升 25%。".to_owned(), 0),
         (
             "---\nlang: zh\n---\n吞吐量从 2.0 GB/s 提高到 2.5 GB/s，CPU 使用率 80%。"

@@ -132,6 +132,9 @@ fn right_texts_have_no_likely_errors() {
         // A range with words.
         "---\nlang: zh\n---\n大小为 ~5 GB 到 ~30 GB。\n",
         "---\nlang: ja\n---\n~5 GB から ~30 GB\n",
+        // A short German page that quotes English.
+        "Auszug: „The Art of the Disk and the Cache“.\n\n| Strang | Durchsatz |\n|-|-|\n| 4 | 3,52 GB/s |\n\
+         | 8 | 3,61 GB/s |\n\nDurchsatz: 3,5 GB/s, Latenz 1,2 ms.\n",
         // Streams of video, of TCP and of events.
         "| Video stream | 8 Mbit/s |\n|-|-|\n| 1 stream | 9.4 Gbit/s |\n",
         // Columns named like percentiles: types of disks and processors.
