@@ -149,7 +149,7 @@ impl<'r> Aarch64Build<'r> {
     }
 
     fn cargo(&self, compiler: Option<&Path>) -> Command {
-        // CI compiles beside the tests, which mostly wait.
+        // CI compiles during the tests, which mostly wait.
         let mut command = command::at_root(self.root, "nice");
         command
             .args(["-n", "19"])

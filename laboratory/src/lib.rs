@@ -304,8 +304,7 @@ struct LabSetup<'s> {
     failed: Vec<&'static str>,
 }
 
-/// Prepares all scenarios but for the program itself, so that running them takes less time. What fails
-/// is tried again, and reported, when they run.
+/// Prepares all scenarios but for the program itself; a failure is reported again when they run.
 pub fn prepare(root: &Path) {
     if let Err(error) = prepare_scenarios(root, SCENARIOS.iter()) {
         println!("lab: {error:#}");
@@ -322,7 +321,7 @@ fn prepare_lab<'s>(
 }
 
 /// Installs packages, compiles for other machines and creates the image in parallel; the inner error
-/// is the reason why no guest can run here.
+/// is the reason why no guest can run.
 fn prepare_scenarios<'s>(
     root: &Path,
     requested: impl Iterator<Item = &'s Scenario>,

@@ -39,7 +39,7 @@ const LAUNCH_OVERHEAD_S: f64 = 2.0;
 /// Overhead of a case with the shortest measurement: starting threads, freeing memory. The 36 cases
 /// of `quick` took 5 s on two busy cores with no budget at all.
 const CASE_OVERHEAD_S: f64 = 0.1;
-/// Seconds for opening and closing targets, and for finding the free CPU time beside the generator.
+/// Seconds for opening and closing targets, and for measuring the free CPU time.
 const STORAGE_OVERHEAD_S: f64 = 0.3;
 /// Seconds of a pair of cores in one round: starting two threads, their warm-up and a few repetitions.
 const CORE_PAIR_S: f64 = 1.5e-3;

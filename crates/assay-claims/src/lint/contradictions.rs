@@ -203,7 +203,7 @@ const CHINESE_CHANGES: [&str; 13] = [
     "提升", "提高", "增加", "增长", "降低", "下降", "减少", "快", "慢", "涨", "跌", "升", "降",
 ];
 
-/// Whether a percentage behind a Chinese change is its own: `提升 35%`, not `达到峰值的 70%`.
+/// Whether a percentage after a Chinese change is its own: `提升 35%`, not `达到峰值的 70%`.
 fn is_chinese_result(before: &str, behind: &str) -> bool {
     let before = before.trim_end_matches([' ', '了', '约']);
     let behind = behind.trim_start().trim_start_matches('%');

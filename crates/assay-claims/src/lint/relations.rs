@@ -90,7 +90,7 @@ const OTHER_RATE_WORDS: [&str; 29] = [
     "limit",
 ];
 
-/// Words for a disk beside its rate, in lower case.
+/// Words for a disk next to its rate, in lower case.
 const DISK_WORDS: [&str; 13] = [
     "disk",
     "ssd",
@@ -167,7 +167,7 @@ const OTHER_DISK_WORDS: [&str; 33] = [
 
 /// Reports a measured rate above that of the disk of the same sentence.
 fn check_disk(lint: &mut Linter<'_>, text: &PageText) {
-    /// Characters beside the rate of a disk in which its name stands.
+    /// Maximum distance between the rate of a disk and its name, in characters.
     const NEAR: usize = 16;
     /// Maximum ratio of a measured rate to a rounded one of the disk.
     const MAX_RATIO: f64 = 1.1;

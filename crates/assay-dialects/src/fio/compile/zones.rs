@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::super::job_error::FioJobError;
 use super::{LocatedOptions, conflict};
 
-/// Returns the options of a clone: without zones where fio turns them off.
+/// Returns the options of a clone: without zones if fio turns them off.
 pub(super) fn options_of_clone(
     placed: &LocatedOptions,
     clone: u32,
