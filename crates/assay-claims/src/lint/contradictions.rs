@@ -198,7 +198,7 @@ const CHANGES: [(&str, &str); 16] = [
     ("z", "na"),
 ];
 
-/// Chinese words for a change, one of which stands before its percentage.
+/// Chinese words for a change, one of which precedes its percentage.
 const CHINESE_CHANGES: [&str; 13] = [
     "提升", "提高", "增加", "增长", "降低", "下降", "减少", "快", "慢", "涨", "跌", "升", "降",
 ];

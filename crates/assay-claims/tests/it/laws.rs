@@ -175,7 +175,7 @@ fn reads_heading_in_two_rows() {
     check(&[(&rows("240.0"), &[]), (&rows("24.0"), &["24.0"])]);
 }
 
-/// A heading of HTML that spans three columns and has their unit, beside one that spans two rows.
+/// A heading of HTML that spans three columns and has their unit, next to one that spans two rows.
 #[test]
 fn reads_spanning_headings_of_html() {
     let table = |mean: &str, second: &str| {

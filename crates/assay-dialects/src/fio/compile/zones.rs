@@ -1,6 +1,6 @@
 //! Clones whose strided zones fio turns off, because their files are open at once.
 //!
-//! fio 3.33 checks the options of a job again for each further clone, with what it derived from them for
+//! fio 3.33 checks the options of a job again for each further clone, with the values derived from them for
 //! the first (`fixup_options` in init.c): with several files, all of them are open then, and more than one
 //! open file turns zones off.
 

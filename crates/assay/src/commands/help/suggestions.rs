@@ -204,7 +204,7 @@ pub(super) fn unknown_option(
     is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
 }
 
-/// Returns advice that names the form in which a command has what an unknown option means.
+/// Returns advice that names a command's form of an unknown option.
 fn right_form(path: &str, option: &str) -> Option<String> {
     let word = option.trim_start_matches('-');
     let known = OPTION_WORDS.iter().find(|it| it.0 == path && it.1.contains(&word));
@@ -226,7 +226,7 @@ fn find_path<'c>(of_assay: &'c Command, path: &str) -> Option<&'c Command> {
     path.split(' ').try_fold(of_assay, |command, name| command.find_subcommand(name))
 }
 
-/// Returns the options of a command that an option of one letter may stand for: `--for or --budget`.
+/// Returns the options of a command that an option of one letter may mean: `--for or --budget`.
 fn spellings_of_letter(path: &str, letter: &str) -> Option<String> {
     let of_assay = Arguments::command();
     let taker = find_path(&of_assay, path)?;
