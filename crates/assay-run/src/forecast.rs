@@ -292,8 +292,7 @@ impl RunForecast {
         };
         let mut had_bytes = 0.0f64;
         let mut chosen: Vec<(Vec<u32>, u64)> = Vec::new();
-        type Planned<'c> = (((&'c Case, &'c f64), &'c TimePriority), &'c bool);
-        let mut need = |(((case, least_s), priority), is_bounded): Planned<'_>| {
+        let mut need = |(at, case): (usize, &Case)| {
             let loops = loop_arrays(&case.workload);
             let chooses_s = match loops {
                 Some((cpus, bytes)) if !chosen.contains(&(cpus.clone(), bytes)) => {
@@ -313,19 +312,17 @@ impl RunForecast {
                 true => STORAGE_OVERHEAD_S,
                 false => CASE_OVERHEAD_S,
             };
-            let least_s = least_s.max(memory_s).max(launch_s) + case_s;
+            let least_s = self.least_s[at].max(memory_s).max(launch_s) + case_s;
             CaseNeed {
-                priority: *priority,
-                may_be_cut: self.keeps_budget && *is_bounded,
+                priority: self.priorities[at],
+                may_be_cut: self.keeps_budget && self.bounded[at],
                 has_pace: !uses_storage(&case.workload) && case.workload.as_command().is_none(),
                 least_s,
                 planned_s: case.stopping.budget_s.max(least_s) + chooses_s,
                 spent: self.spent.get(&case.id).copied().unwrap_or_default(),
             }
         };
-        let cases = self.cases.iter().zip(&self.least_s).zip(&self.priorities);
-        let cases = cases.zip(&self.bounded);
-        let mut needs: Vec<CaseNeed> = cases.map(&mut need).collect();
+        let mut needs: Vec<CaseNeed> = self.cases.iter().enumerate().map(&mut need).collect();
         let pace = CaseNeed::pace(&needs);
         for (need, together) in needs.iter_mut().zip(&self.together) {
             need.planned_s /= together;

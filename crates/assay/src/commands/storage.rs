@@ -35,6 +35,8 @@ const TARGET_HALF_WIDTH: f64 = 0.05;
 const DEFAULT_LENGTH_S: f64 = 10.0;
 /// Warm-up time as a share of the measured time.
 const WARMUP_SHARE: f64 = 0.1;
+/// Share of the budget of a test for opening and closing its targets.
+const OPENING_SHARE: f64 = 0.05;
 
 pub(crate) fn storage(
     typed: &StorageArguments,
@@ -63,9 +65,6 @@ pub(crate) fn run_options(
     }
 }
 
-/// Share of the budget of a test for opening and closing its targets.
-const OPENING_SHARE: f64 = 0.05;
-
 fn measure(
     typed: &StorageTestArguments,
     read_share: f64,
@@ -92,11 +91,11 @@ fn measure(
     // warm-up.
     let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { DEFAULT_LENGTH_S };
     let mode = typed.measurement_mode();
-    let begun_share = match mode {
+    let timed_share = match mode {
         MeasurementMode::Once => 1.0 - OPENING_SHARE,
         MeasurementMode::Rounds(_) | MeasurementMode::Search(_) => 1.0,
     };
-    let share = begun_share / ((1.0 + WARMUP_SHARE) * f64::from(mode.max_measurements()));
+    let share = timed_share / ((1.0 + WARMUP_SHARE) * f64::from(mode.max_measurements()));
     let cases = (typed.bs.len() * typed.depth.len()).max(1) as f64;
     let of_budget = typed.measuring.budget.map(|budget_s| budget_s * share / cases);
     let length_s = of_budget.or(typed.length).unwrap_or(usual_s);

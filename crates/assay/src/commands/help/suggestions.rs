@@ -119,15 +119,11 @@ pub(super) fn topic_advice(topic: &str) -> Option<String> {
     if let Some((_, advice)) = COMMAND_WORDS.iter().find(|(words, _)| words.contains(&topic)) {
         return Some((*advice).to_owned());
     }
-    let mut takers = Vec::new();
-    errors::find_commands_with(
-        &Arguments::command(),
-        "assay help",
-        (topic.trim_start_matches('-'), &TOOL_COMMANDS),
-        &mut takers,
-    );
-    takers.truncate(MAX_SUGGESTED_COMMANDS);
     let option = topic.trim_start_matches('-');
+    let mut takers = Vec::new();
+    let wanted = (option, &TOOL_COMMANDS[..]);
+    errors::find_commands_with(&Arguments::command(), "assay help", wanted, &mut takers);
+    takers.truncate(MAX_SUGGESTED_COMMANDS);
     (!takers.is_empty()).then(|| format!("--{option} is an option: {}", takers.join(", ")))
 }
 
