@@ -185,9 +185,8 @@ fn find_executable(path: &Path) -> Option<String> {
 /// Whether the program contains the tool's own text: other programs are also called `stream`.
 fn has_mark(tool: &ToolAdapter, path: &str) -> bool {
     let Some(mark) = tool.detect.required_text else { return true };
-    fs_err::read(path_text::decode_path(path)).is_ok_and(|content| {
-        content.windows(mark.len()).any(|window| window == mark.as_bytes())
-    })
+    fs_err::read(path_text::decode_path(path))
+        .is_ok_and(|content| memchr::memmem::find(&content, mark.as_bytes()).is_some())
 }
 
 fn tool_version(tool: &ToolAdapter, path: &str) -> Option<String> {

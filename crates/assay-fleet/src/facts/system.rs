@@ -114,7 +114,7 @@ fn c_library(root: &Root) -> Option<String> {
 
 /// Returns the version number after `mark`.
 fn version_after(bytes: &[u8], mark: &[u8]) -> Option<String> {
-    let start = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();
+    let start = memchr::memmem::find(bytes, mark)? + mark.len();
     let number = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
     let version: Vec<u8> = bytes[start..].iter().take_while(number).copied().collect();
     let version = String::from_utf8(version).ok()?.trim_end_matches('.').to_owned();
