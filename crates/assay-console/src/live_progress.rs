@@ -120,7 +120,7 @@ mod tests {
             engine: EngineChoice::Null,
             ..StorageWorkload::new(vec![], vec![stream], None)
         };
-        StoragePhase { name: "job".into(), loops: vec![], workload, pause_before_s: 0.0 }
+        StoragePhase::new("job", workload)
     }
 
     fn tally(count: u64) -> IoTally {

@@ -130,8 +130,8 @@ impl OsuTable {
             OsuLayout::Osu5 => writeln!(text, "# {} v5.4.3", self.test.osu_title()),
             OsuLayout::Osu7 => writeln!(text, "# {} v7.5", self.test.osu_title()),
             OsuLayout::Assay => {
-                let definition = Benchmark::Mpi(self.test).definition();
-                writeln!(text, "# {}: {}", definition.id, definition.title)
+                let benchmark = Benchmark::Mpi(self.test);
+                writeln!(text, "# {}: {}", benchmark.id(), benchmark.definition().title)
             }
         }
         .expect("writing to a string cannot fail");

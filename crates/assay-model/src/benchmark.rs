@@ -13,72 +13,57 @@ mod mpi;
 mod network;
 mod rdma;
 mod storage;
+mod table;
 
 pub use mpi::{MpiPattern, MpiTest};
 pub use rdma::RdmaTest;
+use table::benchmark_table;
 
-/// A named thing that can be measured. The set is closed, so that each `match` over it is
-/// exhaustive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Benchmark {
+benchmark_table! {
+    /// A named thing that can be measured. The set is closed, so that each `match` over it is
+    /// exhaustive.
+    Benchmark;
     /// Memory bandwidth.
-    #[serde(rename = "memory.stream")]
-    MemoryStream,
+    MemoryStream, "memory.stream", MEMORY_STREAM;
     /// Memory and cache latency.
-    #[serde(rename = "memory.latency")]
-    MemoryLatency,
+    MemoryLatency, "memory.latency", MEMORY_LATENCY;
     /// Copies from memory near one domain to memory near another.
-    #[serde(rename = "memory.copy_between_domains")]
-    MemoryCopy,
+    MemoryCopy, "memory.copy_between_domains", MEMORY_COPY;
     /// Read bandwidth of caches and memory.
-    #[serde(rename = "memory.cache_bandwidth")]
-    CacheBandwidth,
+    CacheBandwidth, "memory.cache_bandwidth", memory::CACHE_BANDWIDTH;
     /// Latency of cache lines between two CPUs.
-    #[serde(rename = "memory.core_to_core")]
-    CoreToCore,
+    CoreToCore, "memory.core_to_core", memory::CORE_TO_CORE;
     /// Memory latency over the bandwidth of other traffic.
-    #[serde(rename = "memory.loaded_latency")]
-    LoadedLatency,
+    LoadedLatency, "memory.loaded_latency", memory::LOADED_LATENCY;
     /// Peak rate of fused multiply-adds.
-    #[serde(rename = "compute.peak_flops")]
-    PeakFlops,
+    PeakFlops, "compute.peak_flops", PEAK_FLOPS;
     /// Dense LU factorisation and solve.
-    #[serde(rename = "compute.linpack")]
-    Linpack,
+    Linpack, "compute.linpack", LINPACK;
     /// TCP between two hosts.
-    #[serde(rename = "network.tcp")]
-    NetworkTcp,
+    NetworkTcp, "network.tcp", network::TCP;
     /// UDP between two hosts.
-    #[serde(rename = "network.udp")]
-    NetworkUdp,
+    NetworkUdp, "network.udp", network::UDP;
     /// ICMP echoes.
-    #[serde(rename = "network.icmp")]
-    NetworkIcmp,
+    NetworkIcmp, "network.icmp", network::ICMP;
     /// Reads and writes of files and devices.
-    #[serde(rename = "storage")]
-    Storage,
+    Storage, "storage", storage::STORAGE;
     /// Operations on file trees.
-    #[serde(rename = "storage.files")]
-    StorageFiles,
+    StorageFiles, "storage.files", storage::FILES;
     /// Any program, and the figures that it prints.
-    #[serde(rename = "command")]
-    Command,
+    Command, "command", command::COMMAND;
     /// Figures of other tools that no benchmark here defines.
-    #[serde(rename = "foreign")]
-    Foreign,
-    /// MPI tests, which have identifiers of their own.
-    #[serde(untagged)]
-    Mpi(MpiTest),
-    /// RDMA tests, which have identifiers of their own.
-    #[serde(untagged)]
-    Rdma(RdmaTest),
+    Foreign, "foreign", foreign::FOREIGN;
+    groups {
+        /// MPI tests, which have identifiers of their own.
+        Mpi(MpiTest);
+        /// RDMA tests, which have identifiers of their own.
+        Rdma(RdmaTest);
+    }
 }
 
-/// Definition of a benchmark: identifier, texts, metrics and defaults.
+/// Definition of a benchmark: texts, metrics and defaults.
 #[derive(Debug, Clone, Copy)]
 pub struct Definition {
-    /// The stored identifier.
-    pub id: &'static str,
     /// Title for lists, on one line.
     pub title: &'static str,
     /// Description of the method in plain words (`assay help methods`).
@@ -300,7 +285,6 @@ const fn flops(name: &'static str, meaning: &'static str) -> Metric {
 }
 
 const MEMORY_STREAM: Definition = Definition {
-    id: "memory.stream",
     title: "sustained memory bandwidth (STREAM)",
     method: "\
 Pinned threads stream through three arrays of 64-bit floating-point numbers; each thread touched its \
@@ -332,7 +316,6 @@ After timing, every element is compared with its expected value.",
 };
 
 const MEMORY_LATENCY: Definition = Definition {
-    id: "memory.latency",
     title: "load-to-use latency of caches and memory",
     method: "\
 Pointer chasing: the cache lines of a working set are linked into one random cycle, and one pinned \
@@ -350,7 +333,6 @@ reported.",
 };
 
 const MEMORY_COPY: Definition = Definition {
-    id: "memory.copy_between_domains",
     title: "copies between every two NUMA nodes or last-level caches, and latency between nodes",
     method: "\
 Pinned threads of one domain (the placement) copy an array in the local memory of another domain (the \
@@ -386,7 +368,6 @@ and named, and every element is compared afterwards.",
 };
 
 const PEAK_FLOPS: Definition = Definition {
-    id: "compute.peak_flops",
     title: "peak rate of fused multiply-adds",
     method: "\
 Independent chains of fused multiply-adds run in registers, without touching memory, on pinned \
@@ -415,7 +396,6 @@ always printed with its three factors. Nothing is looked up in a list of process
 };
 
 const LINPACK: Definition = Definition {
-    id: "compute.linpack",
     title: "dense LU factorisation and solve (LINPACK)",
     method: "\
 A random dense system of N equations is factorised with partial pivoting and solved on all cores. \
@@ -436,79 +416,7 @@ given as a share of the measured multiply-add peak and of Rpeak.",
     target: 0.01,
 };
 
-/// Benchmarks other than the tests of MPI and RDMA.
-const PLAIN_BENCHMARKS: [Benchmark; 15] = [
-    Benchmark::MemoryStream,
-    Benchmark::MemoryLatency,
-    Benchmark::MemoryCopy,
-    Benchmark::CacheBandwidth,
-    Benchmark::CoreToCore,
-    Benchmark::LoadedLatency,
-    Benchmark::PeakFlops,
-    Benchmark::Linpack,
-    Benchmark::NetworkTcp,
-    Benchmark::NetworkUdp,
-    Benchmark::NetworkIcmp,
-    Benchmark::Storage,
-    Benchmark::StorageFiles,
-    Benchmark::Command,
-    Benchmark::Foreign,
-];
-
 impl Benchmark {
-    /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + RdmaTest::ALL.len()] = {
-        let mut all = [Self::MemoryStream;
-            PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + RdmaTest::ALL.len()];
-        let mut i = 0;
-        // `for` is not allowed in a const context.
-        while i < PLAIN_BENCHMARKS.len() {
-            all[i] = PLAIN_BENCHMARKS[i];
-            i += 1;
-        }
-        let mut i = 0;
-        while i < MpiTest::ALL.len() {
-            all[PLAIN_BENCHMARKS.len() + i] = Self::Mpi(MpiTest::ALL[i]);
-            i += 1;
-        }
-        let mut i = 0;
-        while i < RdmaTest::ALL.len() {
-            all[PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + i] = Self::Rdma(RdmaTest::ALL[i]);
-            i += 1;
-        }
-        all
-    };
-
-    /// Returns the row of the table.
-    #[must_use]
-    pub const fn definition(self) -> &'static Definition {
-        match self {
-            Self::MemoryStream => &MEMORY_STREAM,
-            Self::MemoryLatency => &MEMORY_LATENCY,
-            Self::MemoryCopy => &MEMORY_COPY,
-            Self::CacheBandwidth => &memory::CACHE_BANDWIDTH,
-            Self::CoreToCore => &memory::CORE_TO_CORE,
-            Self::LoadedLatency => &memory::LOADED_LATENCY,
-            Self::PeakFlops => &PEAK_FLOPS,
-            Self::Linpack => &LINPACK,
-            Self::NetworkTcp => &network::TCP,
-            Self::NetworkUdp => &network::UDP,
-            Self::NetworkIcmp => &network::ICMP,
-            Self::Storage => &storage::STORAGE,
-            Self::StorageFiles => &storage::FILES,
-            Self::Command => &command::COMMAND,
-            Self::Foreign => &foreign::FOREIGN,
-            Self::Mpi(test) => test.definition(),
-            Self::Rdma(test) => test.definition(),
-        }
-    }
-
-    /// Returns the stored identifier.
-    #[must_use]
-    pub const fn id(self) -> &'static str {
-        self.definition().id
-    }
-
     /// Returns the benchmark with this identifier.
     #[must_use]
     pub fn from_id(id: &str) -> Option<Self> {

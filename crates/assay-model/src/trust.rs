@@ -9,8 +9,6 @@ pub const MAX_RELATIVE_WIDTH: f64 = 0.1;
 /// Reason why a value is not sound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DistrustReason<'s> {
-    /// The value is above its limit.
-    AboveLimit,
     /// There is only one sample.
     OneSample,
     /// There are too few effective samples for an interval.
@@ -25,14 +23,13 @@ pub enum DistrustReason<'s> {
 }
 
 impl<'s> DistrustReason<'s> {
-    /// Returns the stable name for scripts.
+    /// Returns the stable name for scripts: that of the doubt, or one that no doubt has.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
-            Self::AboveLimit => "above-limit",
             Self::OneSample => "one-sample",
-            Self::NoInterval => "no-interval",
-            Self::WideInterval { .. } => "wide-interval",
+            Self::NoInterval => "few-samples",
+            Self::WideInterval { .. } => "very-wide-interval",
             Self::Doubted(doubt) => doubt.id(),
         }
     }
@@ -41,7 +38,6 @@ impl<'s> DistrustReason<'s> {
     #[must_use]
     pub fn level(self) -> TrustLevel {
         match self {
-            Self::AboveLimit => TrustLevel::Suspect,
             Self::OneSample | Self::NoInterval | Self::WideInterval { .. } => TrustLevel::Noisy,
             Self::Doubted(doubt) => doubt.row().level,
         }
@@ -50,15 +46,12 @@ impl<'s> DistrustReason<'s> {
     /// Returns the most serious reason that the value itself gives; `None` for a sound value.
     #[must_use]
     pub fn from_estimate(estimate: &'s MetricEstimate) -> Option<Self> {
-        let is_above = |doubt: &Doubt| matches!(doubt, Doubt::AboveLimit { .. });
-        if estimate.warnings.iter().any(is_above) {
-            return Some(Self::AboveLimit);
-        }
-        let of_level = |level| {
-            let doubt = estimate.warnings.iter().find(|doubt| doubt.row().level == level);
-            doubt.map(Self::Doubted)
+        let first = |is_it: &dyn Fn(&Doubt) -> bool| {
+            estimate.warnings.iter().find(|doubt| is_it(doubt)).map(Self::Doubted)
         };
-        of_level(TrustLevel::Suspect)
+        let of_level = |level| first(&|doubt| doubt.row().level == level);
+        first(&|doubt| matches!(doubt, Doubt::AboveLimit { .. }))
+            .or_else(|| of_level(TrustLevel::Suspect))
             .or_else(|| check_interval(estimate))
             .or_else(|| of_level(TrustLevel::Noisy))
     }
@@ -88,17 +81,23 @@ impl<'s> DistrustReason<'s> {
 
 /// Returns the reason in the interval of a value.
 fn check_interval<'s>(estimate: &MetricEstimate) -> Option<DistrustReason<'s>> {
-    let Some([low, high]) = estimate.ci else {
+    let Some(interval) = estimate.ci else {
         return Some(match estimate.n {
             0 | 1 => DistrustReason::OneSample,
             _ => DistrustReason::NoInterval,
         });
     };
-    let half = (high - estimate.median).max(estimate.median - low);
-    // A median of zero with an interval of zero is precise.
-    let width = if half == 0.0 { 0.0 } else { half / estimate.median.abs() };
-    (width.is_nan() || width > MAX_RELATIVE_WIDTH)
-        .then_some(DistrustReason::WideInterval { width })
+    let width = relative_wider_side(estimate.median, interval).unwrap_or(f64::INFINITY);
+    (width > MAX_RELATIVE_WIDTH).then_some(DistrustReason::WideInterval { width })
+}
+
+/// Returns the wider side of an interval over the median, which reports print after ±. Returns 0 for an
+/// interval without a width, even around a median of 0, and `None` for another one around 0.
+#[must_use]
+pub fn relative_wider_side(median: f64, [low, high]: [f64; 2]) -> Option<f64> {
+    let side = (high - median).max(median - low);
+    let width = if side == 0.0 { 0.0 } else { side / median.abs() };
+    width.is_finite().then_some(width)
 }
 
 /// Returns the doubts about the whole run, or one of its hosts, with which values are not sound.

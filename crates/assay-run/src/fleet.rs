@@ -18,7 +18,6 @@ use assay_fleet::remote::{
 use assay_model::event::{RunEvent, StopReason, TurnPosition};
 use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
-use assay_model::host_names::format_host_list;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Plan;
@@ -38,6 +37,7 @@ mod case_usage;
 pub(crate) mod clocks;
 
 mod deadlines;
+pub(crate) mod host_refusals;
 #[cfg(test)]
 mod hostile_hosts;
 mod lockstep;
@@ -53,6 +53,7 @@ mod utilisation;
 
 use case_usage::CaseUsage;
 use clocks::{RemoteClock, SynchronisedHosts};
+use host_refusals::HostRefusal;
 use lockstep::Lockstep;
 use merging::MergedPlan;
 use records::FleetRecord;
@@ -61,8 +62,6 @@ use records::FleetRecord;
 /// ends them within a second.
 pub(crate) const STOP_GRACE_NS: u64 = 800_000_000;
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// Maximum number of reasons that are reported if no host can measure.
-const MAX_REASONS: usize = 4;
 
 /// Request to measure on several hosts.
 #[derive(Debug)]
@@ -282,30 +281,18 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
 
     /// Failure that lists the hosts by reason.
     fn no_host_failure(&self) -> CommandFailure {
-        let mut reasons: Vec<(String, &str, Vec<&str>)> = Vec::new();
-        for (host, failure) in &self.lost {
-            let name = self.question.names[*host].as_str();
-            let why = CaseFailure::error_line(failure);
-            match reasons.iter_mut().find(|it| it.0 == why) {
-                Some((_, _, hosts)) => hosts.push(name),
-                None => reasons.push((why, failure.advice(), vec![name])),
-            }
-        }
+        let refusal = |(host, failure): &(usize, HostFailure)| HostRefusal {
+            host: self.question.names[*host].clone(),
+            reason: CaseFailure::error_line(failure),
+            advice: failure.advice().to_owned(),
+        };
+        let refusals: Vec<_> = self.lost.iter().map(refusal).collect();
         let what = match (self.lost.len(), self.planned.len()) {
             (lost, all) if lost < all => "the first hosts of all pairs are missing".to_owned(),
             (1, _) => format!("{} cannot measure this", self.question.names[0]),
             (_, all) => format!("none of the {all} hosts can measure this"),
         };
-        let mut failed = CommandFailure::measurement(what);
-        for (why, advice, hosts) in reasons.iter().take(MAX_REASONS) {
-            failed = failed
-                .with_reason(format!("{}: {why}", format_host_list(hosts)))
-                .advise(*advice);
-        }
-        match reasons.len().saturating_sub(MAX_REASONS) {
-            0 => failed,
-            more => failed.with_reason(format!("and {more} more reasons")),
-        }
+        host_refusals::add_reasons(CommandFailure::measurement(what), &refusals)
     }
 
     fn handle_message(&mut self, host: usize, heard: HostEvent) {

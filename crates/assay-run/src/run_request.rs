@@ -354,12 +354,7 @@ fn storage_plan(plan: &Plan) -> StoragePlan {
         let phases =
             precondition::precondition_phases(test).into_iter().map(|(_, phase)| phase);
         let mut phases: Vec<StoragePhase> = phases.collect();
-        phases.push(StoragePhase {
-            name: case.id.clone(),
-            loops: Vec::new(),
-            workload: test.workload.clone(),
-            pause_before_s: 0.0,
-        });
+        phases.push(StoragePhase::new(&case.id, test.workload.clone()));
         phases
     };
     StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }

@@ -1,5 +1,6 @@
 //! Built-in suites and suites in files.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -102,7 +103,7 @@ pub fn open_factorial(
     let name = file.to_string_lossy().into_owned();
     let text = match texts.get(&name) {
         Some(text) => text.clone(),
-        None => suite_text(file)?,
+        None => named_text(file)?.1.into_owned(),
     };
     let parsed = suite::parse_factorial_suite(&text, given)
         .map_err(|error| invalid_suite(&name, &text, error))?;
@@ -123,15 +124,16 @@ pub struct OpenedFactors {
     pub file: String,
 }
 
-/// Returns the text of a suite by name or from a file.
-fn suite_text(file: &OsStr) -> Result<String, CommandFailure> {
+/// Returns the name of the suite and its text, by its name, a page's name or from a file.
+fn named_text(file: &OsStr) -> Result<(Cow<'_, str>, Cow<'static, str>), CommandFailure> {
     let name = file.to_string_lossy();
     let page = PAGE_SUITES.iter().find(|(page, _)| *page == name);
-    let name = page.map_or(name.as_ref(), |(_, suite_of_page)| *suite_of_page);
-    match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
-        Some((_, text)) => Ok((*text).to_owned()),
-        None => read_file(file),
-    }
+    let name = page.map_or(name, |(_, suite_of_page)| Cow::Borrowed(*suite_of_page));
+    let text = match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+        Some((_, text)) => Cow::Borrowed(*text),
+        None => Cow::Owned(read_file(file)?),
+    };
+    Ok((name, text))
 }
 
 /// Opens suites and joins them to one; `texts` has the contents of the files already read, by name.
@@ -173,16 +175,13 @@ pub fn read_texts(names: &[OsString]) -> Result<BTreeMap<String, String>, Comman
 /// # Errors
 /// An unknown name, or a file that cannot be read or is no valid suite.
 pub fn find_suite(file: &OsStr) -> Result<Suite, CommandFailure> {
-    let name = file.to_string_lossy();
-    let name = name.as_ref();
-    if let Some((page, suite_of_page)) = PAGE_SUITES.iter().find(|(page, _)| *page == name) {
-        return find_suite(suite_of_page.as_ref())
-            .map(|suite| Suite { name: (*page).to_owned(), ..suite });
+    let (name, text) = named_text(file)?;
+    let mut suite = parse_suite(&name, &text)?;
+    let asked = file.to_string_lossy();
+    if asked != name {
+        suite.name = asked.into_owned();
     }
-    match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
-        Some((_, text)) => parse_suite(name, text),
-        None => parse_suite(name, &read_file(file)?),
-    }
+    Ok(suite)
 }
 
 fn parse_suite(name: &str, text: &str) -> Result<Suite, CommandFailure> {

@@ -77,15 +77,6 @@ impl Analysis {
         let width = (high / 2.0 - low / 2.0) / self.median.abs();
         width.is_finite().then_some(width)
     }
-
-    /// Returns the wider side of the interval over the median, which reports print after ±; at
-    /// least [`Self::relative_half_width`].
-    #[must_use]
-    pub fn relative_wider_side(&self) -> Option<f64> {
-        let (low, high) = self.interval?;
-        let side = (high - self.median).max(self.median - low) / self.median.abs();
-        if low >= high { Some(0.0) } else { side.is_finite().then_some(side) }
-    }
 }
 
 fn finite_values(values: &[f64]) -> Vec<f64> {

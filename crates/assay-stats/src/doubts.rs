@@ -6,6 +6,7 @@ use assay_model::doubt::Doubt;
 use assay_model::event::StopReason;
 use assay_model::plan::StoppingRule;
 use assay_model::quantity::Unit;
+use assay_model::trust;
 
 use crate::analysis::Analysis;
 use crate::modality::find_modes;
@@ -69,8 +70,11 @@ fn check_precision(
         let has_no_interval = analysis.interval.is_none();
         return has_no_interval.then(|| no_interval(n, n_effective, stopped));
     };
+    let wider_side = analysis
+        .interval
+        .and_then(|(low, high)| trust::relative_wider_side(analysis.median, [low, high]));
     (width > stopping.target).then(|| Doubt::WideInterval {
-        width: analysis.relative_wider_side().unwrap_or(width),
+        width: wider_side.unwrap_or(width),
         target: stopping.target,
         n,
         n_effective,

@@ -210,10 +210,8 @@ impl Compiler<'_> {
         };
         let names: Vec<&str> = members.iter().map(|(job, _)| job.name.as_str()).collect();
         let phase = StoragePhase {
-            name: names.join("+"),
-            loops: vec![],
-            workload,
             pause_before_s: conduct::common_delay_s(members),
+            ..StoragePhase::new(names.join("+"), workload)
         };
         self.phases.extend(verification::split_passes(members, phase)?);
         self.check_steady_state(members, index)?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use assay_model::workload::storage::{NewFile, StorageLoad, StreamBehavior};
-use expect_test::{Expect, expect};
+use expect_test::{Expect, ExpectFile, expect, expect_file};
 use proptest::prelude::*;
 
 use super::command_line::{FioRequest, parse};
@@ -54,9 +54,28 @@ fn plan(line: &str, files: &[(&str, &str)]) -> Result<FioPlan, FioJobError> {
     compile_request(&request(line, files)?)
 }
 
-fn check_refused(line: &str, file: &str, expected: &Expect) {
+fn render_refused(line: &str, file: &str) -> String {
     let fault = plan(line, &[("job", file)]).unwrap_err();
-    expected.assert_eq(&format!("{fault}\n{}\n", fault.hint()));
+    format!("{fault}\n{}\n", fault.hint())
+}
+
+fn check_refused(line: &str, file: &str, expected: &Expect) {
+    expected.assert_eq(&render_refused(line, file));
+}
+
+/// Checks the cases of a file, separated by empty lines. Each has a command line, followed by the contents
+/// of the file `job` if it is `job`, and what it is rendered as.
+fn check_cases(cases: &ExpectFile, render: fn(&str, &str) -> String) {
+    let text = cases.data();
+    let rendered = text.split("\n\n").map(|case| {
+        let (input, _) = case.split_once('\n').expect("a case has an output");
+        let (line, file) = match input.split_once("job ") {
+            Some(("", file)) => ("job", file.replace("\\n", "\n")),
+            _ => (input, String::new()),
+        };
+        format!("{input}\n{}", render(line, &file))
+    });
+    cases.assert_eq(&rendered.collect::<Vec<_>>().join("\n"));
 }
 
 /// Lists the properties of a stream that differ from the defaults.
@@ -143,9 +162,13 @@ fn render_plan(plan: &FioPlan) -> String {
     text
 }
 
-fn check(line: &str, file: &str, expected: &Expect) {
+fn render_compiled(line: &str, file: &str) -> String {
     let plan = plan(line, &[("job", file)]).unwrap_or_else(|fault| panic!("{fault}"));
-    expected.assert_eq(&render_plan(&plan));
+    render_plan(&plan)
+}
+
+fn check(line: &str, file: &str, expected: &Expect) {
+    expected.assert_eq(&render_compiled(line, file));
 }
 
 #[test]
@@ -358,158 +381,7 @@ fn verify_adds_read_back_phase() {
 
 #[test]
 fn faults_have_a_place_and_a_hint() {
-    check_refused(
-        "--name=x --rw=randred --size=1m",
-        "",
-        &expect![[r#"
-            command line:1:10: invalid value `randred` for `rw`: it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, randtrim or randtrimwrite
-            see `man fio` for the values of this option
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nrw=read\niodpeth=3\n",
-        &expect![[r#"
-        job:3:1: fio has no option `iodpeth`
-        did you mean `iodepth`?
-    "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\n  bs=4x\n",
-        &expect![[r#"
-            job:2:3: invalid value `4x` for `bs`: it must be a size like 4k
-            see `man fio` for the values of this option
-        "#]],
-    );
-    check_refused(
-        "job",
-        "rw=read\n",
-        &expect![[r#"
-            job:1:1: malformed line: the option precedes the first section; fio would ignore it
-            a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a\n",
-        &expect![[r#"
-            job:1:1: malformed line: the section name has no closing bracket
-            a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nsteadystate=lat:5%\n",
-        &expect![[r#"
-            job:2:1: invalid value `lat:5%` for `steadystate`: it must be iops, iops_slope, bw or bw_slope with a limit, like iops:2%
-            see `man fio` for the values of this option
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nzonemode=zbd\n",
-        &expect![[r#"
-            job:2:1: invalid value `zbd` for `zonemode`: zoned block devices are not supported
-            see `man fio` for the values of this option
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nioengine=rbd\nsize=1m\n",
-        &expect![[r#"
-        job:1:1: job `a`: assay has no ioengine `rbd`; it has sync, psync, vsync, pvsync, pvsync2, mmap, libaio, posixaio, io_uring, null
-        choose io_uring or libaio, or run this job with fio
-    "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nioengine=libaio\nhipri=1\nsize=1m\n",
-        &expect![[r#"
-            job:1:1: job `a`: hipri needs ioengine=io_uring and does not work with libaio
-            choose io_uring, or leave hipri out
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nrw=trimread\n",
-        &expect![[r#"
-            job:2:1: invalid value `trimread` for `rw`: it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, randtrim or randtrimwrite
-            see `man fio` for the values of this option
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nfilename=/not/there\n",
-        &expect![[r#"
-        job:1:1: job `a`: it has no size, and its file does not exist
-        add size=1g
-    "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nsize=1m\nramp_time=5\n[b]\nsize=1m\nramp_time=6\n",
-        &expect![[r#"
-            job:4:1: job `b`: its ramp_time differs from that of `a`, which runs at the same time
-            make them the same or separate them with stonewall
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\nbssplit=4k/50:8k/40\nsize=1m\n",
-        &expect![[r#"
-            job:2:1: invalid value `4k/50:8k/40` for `bssplit`: the percentages must add up to 100
-            see `man fio` for the values of this option
-        "#]],
-    );
-    check_refused(
-        "job",
-        "[a]\ninclude other\n",
-        &expect![[r#"
-        job:2:1: cannot read other: not found
-        check the path and the permissions
-    "#]],
-    );
-    check_refused(
-        "job",
-        "[global]\nbs=4k\n",
-        &expect![[r#"
-        command line:1:1: no job is defined
-        name a job file with a section like [job], or give --name=job --rw=randread --size=1g
-    "#]],
-    );
-    check_refused(
-        "--server",
-        "",
-        &expect![[r#"
-            command line:1:1: `assay fio` does not support --server: hosts are driven by assay's own agents
-            use `assay run storage-volume --hosts …`
-        "#]],
-    );
-    check_refused(
-        "--name=a --size=1m --rw=write --readonly",
-        "",
-        &expect![[r#"
-            command line:1:1: job `a`: trim and write operations are not allowed with the --readonly parameter
-            leave out --readonly, or give rw=read or rw=randread
-        "#]],
-    );
-    check_refused(
-        "--output-format=yaml --name=a",
-        "",
-        &expect![[r#"
-            command line:1:1: invalid value `yaml` for `--output-format`: it must be normal, json, json+ or terse
-            see `man fio` for the values of this option
-        "#]],
-    );
-    check_refused(
-        "nothing",
-        "",
-        &expect![[r#"
-        command line:1:1: cannot read nothing: not found
-        check the path and the permissions
-    "#]],
-    );
+    check_cases(&expect_file!["tests/cases/faults.txt"], render_refused);
 }
 
 #[test]

@@ -54,16 +54,14 @@ pub fn compile(options: &IorOptions, repetition: u32) -> (StoragePlan, Vec<IorAc
 pub fn phase(options: &IorOptions, access: IorAccess, repetition: u32) -> StoragePhase {
     // IOR applies its delay before writes and before reads.
     let waits = access != IorAccess::CheckWrite;
+    let name = match access {
+        IorAccess::Write => "write",
+        IorAccess::CheckWrite => "check",
+        IorAccess::Read => "read",
+    };
     StoragePhase {
-        name: match access {
-            IorAccess::Write => "write",
-            IorAccess::CheckWrite => "check",
-            IorAccess::Read => "read",
-        }
-        .to_owned(),
-        loops: vec![],
-        workload: workload(options, access, repetition),
         pause_before_s: if waits { f64::from(options.delay_s) } else { 0.0 },
+        ..StoragePhase::new(name, workload(options, access, repetition))
     }
 }
 

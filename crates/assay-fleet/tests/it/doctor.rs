@@ -4,23 +4,14 @@ use std::collections::BTreeSet;
 
 use assay_fleet::root::Root;
 use assay_fleet::{doctor, facts, state};
-use assay_model::finding::{CheckOutcome, DoctorFinding};
+use assay_model::finding::CheckOutcome;
 use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
-use crate::test_host::TestHost;
-
-fn findings(host: &TestHost) -> Vec<DoctorFinding> {
-    let root = host.root();
-    doctor::examine(&root, &facts::read(&root), &state::read(&root), &NetworkSetup::default())
-}
+use crate::test_host::{TestHost, format_findings};
 
 fn check(host: &str, expected: &Expect) {
-    let lines: Vec<String> = findings(&TestHost::load(host))
-        .iter()
-        .map(|finding| format!("{} {:?}: {}\n", finding.id, finding.outcome, finding.observed))
-        .collect();
-    expected.assert_eq(&lines.concat());
+    expected.assert_eq(&format_findings(&TestHost::load(host).findings()));
 }
 
 #[test]
@@ -41,14 +32,12 @@ fn findings_of_guest() {
             cpu.isolated Ok: none
             cpu.microcode NotVisible: the processor's actual microcode revision is not visible in this guest or container (kvm, docker)
             memory.free Ok: 22.2 GiB free; 384 MiB needed (last level: 32.0 MiB)
-            memory.huge-pages Ok: madvise
-            memory.huge-page-defrag Ok: madvise
+            memory.huge-pages, memory.huge-page-defrag Ok: madvise
             memory.numa-balancing Ok: 0, without effect: there is one NUMA node
             memory.numa-nodes Ok: 1 node on 1 socket
             memory.zone-reclaim Ok: 0, without effect: there is one NUMA node
             memory.page-cache Ok: 1.91 GiB cached; 32.9 MiB to be written
-            memory.reserved-huge-pages Ok: none
-            memory.swap Ok: none
+            memory.reserved-huge-pages, memory.swap Ok: none
             memory.swappiness Ok: 60, without effect: there is no swap
             memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (kvm, docker)
             kernel.machine NotVisible: a product name is not visible in this guest or container (kvm, docker)
@@ -69,32 +58,15 @@ fn findings_of_guest() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm, docker)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm, docker)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
-            network.mtu NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.link-speed NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.driver NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.offloads NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.rings NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.receive-queues NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.channels NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.coalescing NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.interrupts NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.interrupt-place NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
-            network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kvm, docker)
-            mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
-            mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
-            mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
-            mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
+            mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm, docker)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm, docker)
-            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
-            storage.queue NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
-            storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
-            storage.nfs-connections Ok: no NFS volume is mounted
-            storage.nfs-call-size Ok: no NFS volume is mounted
-            storage.nfs-slots Ok: no NFS volume is mounted
+            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
+            storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots Ok: no NFS volume is mounted
             load.average Deviates: 1.76 over the last minute
             load.processes Ok: none
             load.steal Ok: 0.04 % since boot (3.1 s)
@@ -150,37 +122,19 @@ fn findings_of_untuned_server() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible on this host
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible on this host
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
-            network.mtu NotVisible: this property of a network device is not visible on this host
-            network.link-speed NotVisible: this property of a network device is not visible on this host
-            network.driver NotVisible: this property of a network device is not visible on this host
-            network.offloads NotVisible: this property of a network device is not visible on this host
-            network.rings NotVisible: this property of a network device is not visible on this host
-            network.receive-queues NotVisible: this property of a network device is not visible on this host
-            network.channels NotVisible: this property of a network device is not visible on this host
-            network.coalescing NotVisible: this property of a network device is not visible on this host
-            network.interrupts NotVisible: this property of a network device is not visible on this host
-            network.interrupt-place NotVisible: this property of a network device is not visible on this host
-            network.accelerated NotVisible: this property of a network device is not visible on this host
+            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible on this host
             rdma.link NotVisible: an RDMA device is not visible on this host
-            mpi.library NotVisible: /proc/self/environ is not visible on this host
-            mpi.root NotVisible: /proc/self/environ is not visible on this host
-            mpi.transport NotVisible: /proc/self/environ is not visible on this host
-            mpi.binding NotVisible: /proc/self/environ is not visible on this host
+            mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible on this host
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible on this host
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible on this host
-            storage.scheduler NotVisible: /sys/block is not visible on this host
-            storage.queue NotVisible: /sys/block is not visible on this host
-            storage.write-cache NotVisible: /sys/block is not visible on this host
-            storage.nfs-connections Ok: no NFS volume is mounted
-            storage.nfs-call-size Ok: no NFS volume is mounted
-            storage.nfs-slots Ok: no NFS volume is mounted
+            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible on this host
+            storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots Ok: no NFS volume is mounted
             load.average Ok: 0.08 over the last minute
             load.processes NotVisible: the list of all processes is not visible on this host
             load.steal Ok: 0.00 % since boot (0.0 s)
-            load.cpu-pressure Ok: 0.0 % of the last 10 s
-            load.memory-pressure Ok: 0.0 % of the last 10 s
+            load.cpu-pressure, load.memory-pressure Ok: 0.0 % of the last 10 s
         "#]],
     );
 }
@@ -209,8 +163,7 @@ fn findings_of_tuned_guest_without_huge_pages() {
             memory.numa-nodes Ok: 4 nodes on 2 sockets
             memory.zone-reclaim Ok: 1
             memory.page-cache Ok: 1.91 GiB cached; 40.0 KiB to be written
-            memory.reserved-huge-pages Ok: none
-            memory.swap Ok: none
+            memory.reserved-huge-pages, memory.swap Ok: none
             memory.swappiness Ok: 10, without effect: there is no swap
             memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (hyperv)
             kernel.machine Ok: Microsoft Corporation Virtual Machine (hyperv)
@@ -231,37 +184,19 @@ fn findings_of_tuned_guest_without_huge_pages() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (hyperv)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (hyperv)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
-            network.mtu NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.link-speed NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.driver NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.offloads NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.rings NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.receive-queues NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.channels NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.coalescing NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.interrupts NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.interrupt-place NotVisible: this property of a network device is not visible in this guest or container (hyperv)
-            network.accelerated NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (hyperv)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (hyperv)
-            mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
-            mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
-            mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
-            mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
+            mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (hyperv)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (hyperv)
-            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (hyperv)
-            storage.queue NotVisible: /sys/block is not visible in this guest or container (hyperv)
-            storage.write-cache NotVisible: /sys/block is not visible in this guest or container (hyperv)
-            storage.nfs-connections NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
-            storage.nfs-call-size NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
-            storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
+            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible in this guest or container (hyperv)
+            storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
             load.average Ok: 0.00 over the last minute
             load.processes NotVisible: the list of all processes is not visible in this guest or container (hyperv)
             load.steal Deviates: 1.11 % since boot (90.0 s)
-            load.cpu-pressure NotVisible: pressure stall information is not visible in this guest or container (hyperv)
-            load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (hyperv)
+            load.cpu-pressure, load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (hyperv)
         "#]],
     );
 }
@@ -312,37 +247,19 @@ fn findings_of_arm_guest() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
-            network.mtu NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.link-speed NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.driver NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.offloads NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.rings NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.receive-queues NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.channels NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.coalescing NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.interrupts NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.interrupt-place NotVisible: this property of a network device is not visible in this guest or container (kvm)
-            network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kvm)
-            mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
-            mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
-            mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
-            mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
+            mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm)
-            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm)
-            storage.queue NotVisible: /sys/block is not visible in this guest or container (kvm)
-            storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kvm)
-            storage.nfs-connections NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
-            storage.nfs-call-size NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
-            storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
+            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kvm)
+            storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
             load.average NotVisible: the load average is not visible in this guest or container (kvm)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kvm)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kvm)
-            load.cpu-pressure NotVisible: pressure stall information is not visible in this guest or container (kvm)
-            load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (kvm)
+            load.cpu-pressure, load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (kvm)
         "#]],
     );
 }
@@ -393,32 +310,15 @@ fn findings_of_limited_container() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kubernetes)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kubernetes)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
-            network.mtu NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.link-speed NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.driver NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.offloads NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.rings NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.receive-queues NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.channels NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.coalescing NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.interrupts NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.interrupt-place NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
-            network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kubernetes)
-            mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
-            mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
-            mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
-            mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
+            mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kubernetes)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kubernetes)
-            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kubernetes)
-            storage.queue NotVisible: /sys/block is not visible in this guest or container (kubernetes)
-            storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kubernetes)
-            storage.nfs-connections Ok: no NFS volume is mounted
-            storage.nfs-call-size Ok: no NFS volume is mounted
-            storage.nfs-slots Ok: no NFS volume is mounted
+            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kubernetes)
+            storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots Ok: no NFS volume is mounted
             load.average NotVisible: the load average is not visible in this guest or container (kubernetes)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kubernetes)
@@ -432,10 +332,7 @@ fn findings_of_limited_container() {
 fn one_changed_file_changes_one_outcome() {
     let host = TestHost::load("xeon-2s-smt");
     let cpu = "sys/devices/system/cpu";
-    let outcome = |id: &str| {
-        let findings = findings(&host);
-        findings.into_iter().find(|finding| finding.id == id).unwrap().outcome
-    };
+    let outcome = |id: &str| host.finding(id).unwrap().0;
     for (id, path, content, expected) in [
         ("cpu.governor", "cpu{}/cpufreq/scaling_governor", "performance", CheckOutcome::Ok),
         (
@@ -570,10 +467,7 @@ fn one_changed_file_changes_one_outcome() {
 #[test]
 fn judges_queues_and_interrupts_by_number_of_cpus() {
     let host = TestHost::load("xeon-2s-smt");
-    let observed = |id: &str| {
-        let finding = findings(&host).into_iter().find(|it| it.id == id).unwrap();
-        (finding.outcome, finding.observed)
-    };
+    let observed = |id: &str| host.finding(id).unwrap();
     host.write("sys/class/net/eth7/device/uevent", b"DRIVER=mlx5_core\n");
     host.write("sys/class/net/eth7/queues/rx-0/rps_cpus", b"00,00000000\n");
     for number in [90, 91, 92] {
@@ -605,10 +499,7 @@ fn records_settings_of_block_devices() {
         host.write(&format!("sys/block/{device}/queue/write_cache"), cache.as_bytes());
     }
     host.write("sys/block/loop0/queue/write_cache", b"write back\n");
-    let observed = |id: &str| {
-        let finding = findings(&host).into_iter().find(|it| it.id == id).unwrap();
-        (finding.outcome, finding.observed)
-    };
+    let observed = |id: &str| host.finding(id).unwrap();
     let caches = "nvme0n1 write back, sda write through".to_owned();
     assert_eq!(observed("storage.write-cache"), (CheckOutcome::Ok, caches));
     let schedulers = "nvme0n1 none, sda bfq".to_owned();
@@ -617,7 +508,7 @@ fn records_settings_of_block_devices() {
 
 #[test]
 fn every_check_is_complete_and_unique() {
-    let findings = findings(&TestHost::load("arm-neoverse"));
+    let findings = TestHost::load("arm-neoverse").findings();
     let names: BTreeSet<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
     assert_eq!(names.len(), findings.len());
     for finding in &findings {

@@ -4,11 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use assay_fleet::{doctor, facts, state};
-use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
-use crate::test_host::TestHost;
+use crate::test_host::{TestHost, format_findings};
 
 fn check(files: &[(&str, &str)], environment: &str, expected: &Expect) {
     let host = TestHost::load("guest-zen4");
@@ -17,18 +15,9 @@ fn check(files: &[(&str, &str)], environment: &str, expected: &Expect) {
     }
     host.write("proc/self/environ", environment.replace(' ', "\0").as_bytes());
     host.write("proc/self/status", b"Name:\tassay\nUid:\t1000\t1000\t1000\t1000\n");
-    let root = host.root();
-    let findings = doctor::examine(
-        &root,
-        &facts::read(&root),
-        &state::read(&root),
-        &NetworkSetup::default(),
-    );
+    let findings = host.findings();
     let mpi = findings.iter().filter(|finding| finding.id.starts_with("mpi."));
-    let lines: String = mpi
-        .map(|finding| format!("{} {:?}: {}\n", finding.id, finding.outcome, finding.observed))
-        .collect();
-    expected.assert_eq(&lines);
+    expected.assert_eq(&format_findings(mpi));
 }
 
 const OPEN_MPI: [(&str, &str); 2] =
@@ -40,10 +29,7 @@ fn skips_checks_without_mpi() {
         &[],
         "PATH=/usr/bin:/bin",
         &expect![[r#"
-            mpi.library NotVisible: no MPI launcher on PATH
-            mpi.root NotVisible: no MPI launcher on PATH
-            mpi.transport NotVisible: no MPI launcher on PATH
-            mpi.binding NotVisible: no MPI launcher on PATH
+            mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: no MPI launcher on PATH
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
         "#]],
@@ -52,10 +38,7 @@ fn skips_checks_without_mpi() {
         &OPEN_MPI,
         "HOME=/root",
         &expect![[r#"
-            mpi.library NotVisible: no MPI launcher on PATH
-            mpi.root NotVisible: no MPI launcher on PATH
-            mpi.transport NotVisible: no MPI launcher on PATH
-            mpi.binding NotVisible: no MPI launcher on PATH
+            mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: no MPI launcher on PATH
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
         "#]],
@@ -116,11 +99,8 @@ fn reports_every_misconfiguration() {
 fn reports_stale_modules_and_launchers_without_library() {
     let host = TestHost::load("guest-zen4");
     let seen = |id: &str| {
-        let root = host.root();
-        let (facts, state) = (facts::read(&root), state::read(&root));
-        let findings = doctor::examine(&root, &facts, &state, &NetworkSetup::default());
-        let found = findings.into_iter().find(|finding| finding.id == id).unwrap();
-        format!("{:?}: {}", found.outcome, found.observed)
+        let (outcome, observed) = host.finding(id).unwrap();
+        format!("{outcome:?}: {observed}")
     };
     let program = |path: &str| {
         host.write(path, b"#!/bin/sh\n");

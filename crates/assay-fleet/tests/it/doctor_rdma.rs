@@ -1,8 +1,6 @@
 //! Doctor's checks of RDMA devices: a passing and a failing case for each check.
 
-use assay_fleet::{doctor, facts, state};
 use assay_model::finding::CheckOutcome;
-use assay_model::network_setup::NetworkSetup;
 
 use crate::test_host::TestHost;
 
@@ -67,24 +65,13 @@ fn check(id: &str, changes: &[(&str, &str)], outcome: CheckOutcome, observed: &s
             file => write_card_file(&host, CARDS[1], file, content),
         }
     }
-    let root = host.root();
-    let network = NetworkSetup::default();
-    let findings = doctor::examine(&root, &facts::read(&root), &state::read(&root), &network);
-    let found = findings.into_iter().find(|finding| finding.id == id);
-    let found = found.map(|finding| (finding.outcome, finding.observed));
-    assert_eq!(found, Some((outcome, observed.to_owned())), "{id}");
+    assert_eq!(host.finding(id), Some((outcome, observed.to_owned())), "{id}");
 }
 
 #[test]
 fn every_device_needs_a_verbs_file() {
     let host = host();
-    let seen = || {
-        let root = host.root();
-        let (facts, state) = (facts::read(&root), state::read(&root));
-        let findings = doctor::examine(&root, &facts, &state, &NetworkSetup::default());
-        let found = findings.into_iter().find(|finding| finding.id == "rdma.access").unwrap();
-        (found.outcome, found.observed)
-    };
+    let seen = || host.finding("rdma.access").unwrap();
     host.write("sys/class/infiniband_verbs/uverbs0/ibdev", b"mlx5_0\n");
     host.write("sys/class/infiniband_verbs/uverbs1/ibdev", b"mlx5_1\n");
     host.write("dev/infiniband/uverbs0", b"");

@@ -8,6 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use assay_fleet::root::Root;
+use assay_fleet::{doctor, facts, state};
+use assay_model::finding::{CheckOutcome, DoctorFinding};
+use assay_model::network_setup::NetworkSetup;
 use tempfile::TempDir;
 
 /// Host whose files are in a temporary directory.
@@ -30,6 +33,19 @@ impl TestHost {
             }
         }
         host
+    }
+
+    /// Returns the findings of the doctor, without what drivers report.
+    pub(crate) fn findings(&self) -> Vec<DoctorFinding> {
+        let root = self.root();
+        let network = NetworkSetup::default();
+        doctor::examine(&root, &facts::read(&root), &state::read(&root), &network)
+    }
+
+    /// Returns the outcome of a check and what it observed.
+    pub(crate) fn finding(&self, id: &str) -> Option<(CheckOutcome, String)> {
+        let found = self.findings().into_iter().find(|finding| finding.id == id)?;
+        Some((found.outcome, found.observed))
     }
 
     pub(crate) fn root(&self) -> Root {
@@ -86,6 +102,21 @@ fn unescape(text: &str) -> String {
         });
     }
     plain
+}
+
+/// Formats findings as lines; those in a row that found the same share one.
+pub(crate) fn format_findings<'f>(
+    findings: impl IntoIterator<Item = &'f DoctorFinding>,
+) -> String {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for DoctorFinding { id, outcome, observed, .. } in findings {
+        let found = format!("{outcome:?}: {observed}");
+        match lines.last_mut().filter(|(_, last)| *last == found) {
+            Some((ids, _)) => *ids += &format!(", {id}"),
+            None => lines.push((id.clone(), found)),
+        }
+    }
+    lines.iter().map(|(ids, found)| format!("{ids} {found}\n")).collect()
 }
 
 /// Expands the ranges in a path. Only the first range of the path fills in the content.

@@ -9,7 +9,6 @@ use super::{
 use crate::quantity::Unit;
 
 pub(super) const COMMAND: Definition = Definition {
-    id: "command",
     title: "any program (assay exec)",
     method: "\
 A program is started again and again, with an empty standard input, and waited for. The wall time runs \

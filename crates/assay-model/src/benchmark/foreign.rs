@@ -15,7 +15,6 @@ pub(super) const fn lower_is_better(name: &'static str, unit: Unit) -> Metric {
 }
 
 pub(super) const FOREIGN: Definition = Definition {
-    id: "foreign",
     title: "figures of other tools (assay import)",
     method: "\
 Figures that a file of another tool's results contains and that no benchmark of assay defines. The unit is \

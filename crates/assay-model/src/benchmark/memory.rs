@@ -7,7 +7,6 @@ use super::{
 use crate::quantity::Unit;
 
 pub(super) const CACHE_BANDWIDTH: Definition = Definition {
-    id: "memory.cache_bandwidth",
     title: "read bandwidth of each cache level",
     method: "\
 Each pinned thread sums a buffer of its own again and again, with loads of the widest vectors of the \
@@ -29,7 +28,6 @@ cores that share it: with all cores at work, each has its part. Every sum is che
 };
 
 pub(super) const CORE_TO_CORE: Definition = Definition {
-    id: "memory.core_to_core",
     title: "latency of a cache line from one core to another",
     method: "\
 Two pinned threads hand one cache line back and forth: each increments its word by compare-and-swap when \
@@ -61,7 +59,6 @@ value of a distance is the median of its pairs in one round.",
 };
 
 pub(super) const LOADED_LATENCY: Definition = Definition {
-    id: "memory.loaded_latency",
     title: "memory latency over the bandwidth of other traffic",
     method: "\
 One core follows a chain of pointers as memory.latency does with its largest working set, while every other \

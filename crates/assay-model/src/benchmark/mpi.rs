@@ -2,109 +2,62 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::benchmark_table;
 use super::{
     Better, DEFAULT_PREPARATIONS, Definition, Metric, ReportSection, SuiteSettings,
     VarianceSource,
 };
 use crate::quantity::Unit;
 
-/// Declares the tests: each with its identifier, the title that OSU's program prints, and its row.
-macro_rules! tests {
-    ($($(#[doc = $doc:literal])+ $variant:ident, $id:literal, $title:literal, $row:expr;)+) => {
-        /// MPI test. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-        )]
-        pub enum MpiTest {
-            $($(#[doc = $doc])+ #[serde(rename = $id)] $variant,)+
-        }
-
-        impl MpiTest {
-            /// Every test, in the order in which they are printed.
-            pub const ALL: [Self; [$($id),+].len()] = [$(Self::$variant),+];
-
-            /// Returns the title that the OSU program of this test prints.
-            #[must_use]
-            pub const fn osu_title(self) -> &'static str {
-                match self { $(Self::$variant => $title,)+ }
-            }
-
-            /// Returns the row of the table.
-            pub(super) const fn definition(self) -> &'static Definition {
-                match self {
-                    $(Self::$variant => {
-                        const ROW: Definition = Definition { id: $id, ..$row };
-                        &ROW
-                    })+
-                }
-            }
-        }
-    };
-}
-
-tests! {
+benchmark_table! {
+    /// MPI test. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
+    MpiTest;
     /// Ping-pong of two ranks.
-    Latency, "mpi.latency", "OSU MPI Latency Test", LATENCY;
+    Latency, "mpi.latency", LATENCY;
     /// Windows of messages in one direction.
-    Bandwidth, "mpi.bw", "OSU MPI Bandwidth Test", BANDWIDTH;
+    Bandwidth, "mpi.bw", BANDWIDTH;
     /// Windows of messages in both directions at once.
-    BothWays, "mpi.bibw", "OSU MPI Bi-Directional Bandwidth Test", BOTH_WAYS;
+    BothWays, "mpi.bibw", BOTH_WAYS;
     /// Windows of messages of several pairs of ranks, in one direction.
-    MessageRate, "mpi.mbw_mr", "OSU MPI Multiple Bandwidth / Message Rate Test", MESSAGE_RATE;
+    MessageRate, "mpi.mbw_mr", MESSAGE_RATE;
     /// Ping-pong of several pairs at once.
-    MultiLatency, "mpi.multi_lat", "OSU MPI Multi Latency Test", MULTI_LATENCY;
+    MultiLatency, "mpi.multi_lat", MULTI_LATENCY;
     /// Barrier.
-    Barrier, "mpi.barrier", "OSU MPI Barrier Latency Test",
-        collective("barrier over all ranks");
+    Barrier, "mpi.barrier", collective("barrier over all ranks");
     /// Broadcast.
-    Broadcast, "mpi.bcast", "OSU MPI Broadcast Latency Test",
-        collective("broadcast from one rank to all");
+    Broadcast, "mpi.bcast", collective("broadcast from one rank to all");
     /// Sum at one rank.
-    Reduce, "mpi.reduce", "OSU MPI Reduce Latency Test",
-        collective("sum over all ranks to one rank");
+    Reduce, "mpi.reduce", collective("sum over all ranks to one rank");
     /// Sum at all ranks.
-    Allreduce, "mpi.allreduce", "OSU MPI Allreduce Latency Test",
-        collective("sum over all ranks to all ranks");
+    Allreduce, "mpi.allreduce", collective("sum over all ranks to all ranks");
     /// Gather at one rank.
-    Gather, "mpi.gather", "OSU MPI Gather Latency Test",
-        collective("gather from all ranks to one rank");
+    Gather, "mpi.gather", collective("gather from all ranks to one rank");
     /// Scatter from one rank.
-    Scatter, "mpi.scatter", "OSU MPI Scatter Latency Test",
-        collective("scatter from one rank to all ranks");
+    Scatter, "mpi.scatter", collective("scatter from one rank to all ranks");
     /// Gather at all ranks.
-    Allgather, "mpi.allgather", "OSU MPI Allgather Latency Test",
-        collective("gather from all ranks to all ranks");
+    Allgather, "mpi.allgather", collective("gather from all ranks to all ranks");
     /// All-to-all exchange.
-    Alltoall, "mpi.alltoall", "OSU MPI All-to-All Personalized Exchange Latency Test",
-        collective("all-to-all exchange");
+    Alltoall, "mpi.alltoall", collective("all-to-all exchange");
     /// Non-blocking barrier, overlapped with computation.
-    Ibarrier, "mpi.ibarrier", "OSU MPI Non-blocking Barrier Latency Test",
-        non_blocking("non-blocking barrier");
+    Ibarrier, "mpi.ibarrier", non_blocking("non-blocking barrier");
     /// Non-blocking broadcast, overlapped with computation.
-    Ibroadcast, "mpi.ibcast", "OSU MPI Non-Blocking Broadcast Latency Test",
-        non_blocking("non-blocking broadcast");
+    Ibroadcast, "mpi.ibcast", non_blocking("non-blocking broadcast");
     /// Non-blocking reduce, overlapped with computation.
-    Ireduce, "mpi.ireduce", "OSU MPI Non-blocking Reduce Latency Test",
-        non_blocking("non-blocking sum to one rank");
+    Ireduce, "mpi.ireduce", non_blocking("non-blocking sum to one rank");
     /// Non-blocking allreduce, overlapped with computation.
-    Iallreduce, "mpi.iallreduce", "OSU MPI Non-blocking Allreduce Latency Test",
-        non_blocking("non-blocking sum to all ranks");
+    Iallreduce, "mpi.iallreduce", non_blocking("non-blocking sum to all ranks");
     /// Non-blocking gather, overlapped with computation.
-    Igather, "mpi.igather", "OSU MPI Non-blocking Gather Latency Test",
-        non_blocking("non-blocking gather");
+    Igather, "mpi.igather", non_blocking("non-blocking gather");
     /// Non-blocking scatter, overlapped with computation.
-    Iscatter, "mpi.iscatter", "OSU MPI Non-blocking Scatter Latency Test",
-        non_blocking("non-blocking scatter");
+    Iscatter, "mpi.iscatter", non_blocking("non-blocking scatter");
     /// Non-blocking allgather, overlapped with computation.
-    Iallgather, "mpi.iallgather", "OSU MPI Non-blocking Allgather Latency Test",
-        non_blocking("non-blocking gather to all ranks");
+    Iallgather, "mpi.iallgather", non_blocking("non-blocking gather to all ranks");
     /// Non-blocking all-to-all, overlapped with computation.
-    Ialltoall, "mpi.ialltoall", "OSU MPI Non-blocking All-to-All Latency Test",
-        non_blocking("non-blocking all-to-all exchange");
+    Ialltoall, "mpi.ialltoall", non_blocking("non-blocking all-to-all exchange");
     /// One-sided write.
-    PutLatency, "mpi.put_latency", "OSU MPI_Put Latency Test", PUT_LATENCY;
+    PutLatency, "mpi.put_latency", PUT_LATENCY;
     /// One-sided read.
-    GetLatency, "mpi.get_latency", "OSU MPI_Get latency Test", GET_LATENCY;
+    GetLatency, "mpi.get_latency", GET_LATENCY;
 }
 
 /// Communication pattern of the ranks.
@@ -122,13 +75,43 @@ impl MpiTest {
     /// Returns the name after `mpi.`, as typed after `assay mpi`: `latency`, `bw` …
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.definition().id.strip_prefix("mpi.").expect("every identifier here begins with it")
+        self.id().strip_prefix("mpi.").expect("every identifier here begins with it")
     }
 
     /// Returns the test with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|test| test.name() == name)
+    }
+
+    /// Returns the title that the OSU program of this test prints.
+    #[must_use]
+    pub const fn osu_title(self) -> &'static str {
+        match self {
+            Self::Latency => "OSU MPI Latency Test",
+            Self::Bandwidth => "OSU MPI Bandwidth Test",
+            Self::BothWays => "OSU MPI Bi-Directional Bandwidth Test",
+            Self::MessageRate => "OSU MPI Multiple Bandwidth / Message Rate Test",
+            Self::MultiLatency => "OSU MPI Multi Latency Test",
+            Self::Barrier => "OSU MPI Barrier Latency Test",
+            Self::Broadcast => "OSU MPI Broadcast Latency Test",
+            Self::Reduce => "OSU MPI Reduce Latency Test",
+            Self::Allreduce => "OSU MPI Allreduce Latency Test",
+            Self::Gather => "OSU MPI Gather Latency Test",
+            Self::Scatter => "OSU MPI Scatter Latency Test",
+            Self::Allgather => "OSU MPI Allgather Latency Test",
+            Self::Alltoall => "OSU MPI All-to-All Personalized Exchange Latency Test",
+            Self::Ibarrier => "OSU MPI Non-blocking Barrier Latency Test",
+            Self::Ibroadcast => "OSU MPI Non-Blocking Broadcast Latency Test",
+            Self::Ireduce => "OSU MPI Non-blocking Reduce Latency Test",
+            Self::Iallreduce => "OSU MPI Non-blocking Allreduce Latency Test",
+            Self::Igather => "OSU MPI Non-blocking Gather Latency Test",
+            Self::Iscatter => "OSU MPI Non-blocking Scatter Latency Test",
+            Self::Iallgather => "OSU MPI Non-blocking Allgather Latency Test",
+            Self::Ialltoall => "OSU MPI Non-blocking All-to-All Latency Test",
+            Self::PutLatency => "OSU MPI_Put Latency Test",
+            Self::GetLatency => "OSU MPI_Get latency Test",
+        }
     }
 
     /// Returns the communication pattern.
@@ -166,7 +149,6 @@ const fn row(
     metrics: &'static [Metric],
 ) -> Definition {
     Definition {
-        id: "",
         title,
         method,
         metrics,

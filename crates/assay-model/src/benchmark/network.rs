@@ -54,7 +54,6 @@ const LOSS: Metric =
         .with_ratio_pooling();
 
 pub(super) const TCP: Definition = Definition {
-    id: "network.tcp",
     title: "goodput, round trip and CPU cost over TCP",
     method: "\
 Goodput: parallel streams, one thread each, for the time of one repetition. Counted is the payload \
@@ -130,7 +129,6 @@ as a distribution; 300 of them, evenly spaced, are samples.",
 };
 
 pub(super) const UDP: Definition = Definition {
-    id: "network.udp",
     title: "goodput, loss, jitter and round trip over UDP",
     method: "\
 Datagrams with sequence numbers and time stamps are sent at a fixed rate per stream. The receiver \
@@ -191,7 +189,6 @@ Round trips are measured as over TCP, with one datagram at a time.",
 };
 
 pub(super) const ICMP: Definition = Definition {
-    id: "network.icmp",
     title: "round trip of ICMP echoes (ping)",
     method: "\
 Echo requests are sent one at a time; each is timed by one clock on this end, from before the send to \

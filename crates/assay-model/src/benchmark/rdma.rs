@@ -2,41 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::benchmark_table;
 use super::{
     Better, DEFAULT_PREPARATIONS, Definition, LimitKind, Metric, ReportSection, SuiteSettings,
     VarianceSource,
 };
 use crate::quantity::Unit;
 
-/// Declares the tests: each with its identifier and its row.
-macro_rules! tests {
-    ($($(#[doc = $doc:literal])+ $variant:ident, $id:literal, $row:expr;)+) => {
-        /// RDMA test. The name after `rdma.` is that of perftest's program after `ib_`.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-        )]
-        pub enum RdmaTest {
-            $($(#[doc = $doc])+ #[serde(rename = $id)] $variant,)+
-        }
-
-        impl RdmaTest {
-            /// Every test, in the order in which they are printed.
-            pub const ALL: [Self; [$($id),+].len()] = [$(Self::$variant),+];
-
-            /// Returns the row of the table.
-            pub(super) const fn definition(self) -> &'static Definition {
-                match self {
-                    $(Self::$variant => {
-                        const ROW: Definition = Definition { id: $id, ..$row };
-                        &ROW
-                    })+
-                }
-            }
-        }
-    };
-}
-
-tests! {
+benchmark_table! {
+    /// RDMA test. The name after `rdma.` is that of perftest's program after `ib_`.
+    RdmaTest;
     /// Ping-pong of messages.
     SendLatency, "rdma.send_lat", SEND_LATENCY;
     /// Many messages in flight.
@@ -57,10 +32,7 @@ impl RdmaTest {
     /// Returns the name after `rdma.`: `send_lat`, `read_bw` …
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.definition()
-            .id
-            .strip_prefix("rdma.")
-            .expect("every identifier here begins with it")
+        self.id().strip_prefix("rdma.").expect("every identifier here begins with it")
     }
 
     /// Whether the test keeps many operations in flight and measures their rate.
@@ -101,7 +73,6 @@ const fn row(
     metrics: &'static [Metric],
 ) -> Definition {
     Definition {
-        id: "",
         title,
         method,
         metrics,

@@ -19,7 +19,6 @@ const CPU_SYSTEM: Metric = Metric::new(
 );
 
 pub(super) const STORAGE: Definition = Definition {
-    id: "storage",
     title: "storage: IOPS, bandwidth and latency of a file, a volume or a device",
     method: "\
 Blocks are read from and written to files or devices with direct I/O, unless buffered. A file is \
@@ -104,7 +103,6 @@ is not mistaken for the storage.",
 };
 
 pub(super) const FILES: Definition = Definition {
-    id: "storage.files",
     title: "metadata: directories and files created, queried, read and removed (mdtest)",
     method: "\
 Threads work on a file tree in assay's own folder, one operation at a time each, with ordinary system \

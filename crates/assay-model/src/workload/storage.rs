@@ -54,6 +54,14 @@ pub struct StoragePhase {
     pub pause_before_s: f64,
 }
 
+impl StoragePhase {
+    /// Returns a phase outside loops that begins at once.
+    #[must_use]
+    pub fn new(name: impl Into<String>, workload: StorageWorkload) -> Self {
+        Self { name: name.into(), loops: Vec::new(), workload, pause_before_s: 0.0 }
+    }
+}
+
 /// Case of a suite: a workload and its position on a response curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StorageTest {

@@ -408,8 +408,7 @@ fn legend(rows: &[HostsRow<'_>]) -> String {
 fn is_more_severe(reason: DistrustReason<'_>, known: DistrustReason<'_>) -> bool {
     let severity = |reason: DistrustReason<'_>| match reason {
         DistrustReason::Doubted(doubt) => doubt.severity(),
-        DistrustReason::AboveLimit
-        | DistrustReason::OneSample
+        DistrustReason::OneSample
         | DistrustReason::NoInterval
         | DistrustReason::WideInterval { .. } => 0.0,
     };

@@ -14,7 +14,7 @@ pub fn methods() -> Document {
     document.paragraph(Tone::Plain, STATISTICS);
     for benchmark in Benchmark::ALL {
         let definition = benchmark.definition();
-        let name = format!("{}: ", definition.id);
+        let name = format!("{}: ", benchmark.id());
         // Some titles already start with the name.
         let title = definition.title.strip_prefix(&name).unwrap_or(definition.title);
         document.heading(format!("{name}{title}"));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use assay_model::attribute::Attribute;
 use assay_model::comparison::{ComparisonVerdict, EnvironmentDifference};
-use assay_model::doubt::{HostResource, TrustLevel};
+use assay_model::doubt::{Doubt, HostResource, TrustLevel};
 use assay_model::engine_reason::EngineReason;
 use assay_model::environment::EnvironmentAspect;
 use assay_model::limit::{LimitBasis, Rpeak};
@@ -130,13 +130,15 @@ pub fn omitted(omitted: &OmittedMeasure) -> Explanation {
 #[must_use]
 pub fn distrust(distrust: DistrustReason<'_>) -> String {
     match distrust {
-        DistrustReason::AboveLimit => word("distrust-above-limit").to_owned(),
         DistrustReason::OneSample => word("distrust-one-sample").to_owned(),
         DistrustReason::NoInterval => word("distrust-no-interval").to_owned(),
         DistrustReason::WideInterval { width } => match width.is_finite() && width <= 1.0 {
             true => message!("distrust-wide-interval", width = units::percent(100.0 * width)),
             false => word("distrust-wider-than-value").to_owned(),
         },
+        DistrustReason::Doubted(Doubt::AboveLimit { .. }) => {
+            word("distrust-above-limit").to_owned()
+        }
         DistrustReason::Doubted(doubt) => super::doubt(doubt).text,
     }
 }

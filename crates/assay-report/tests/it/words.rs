@@ -10,6 +10,7 @@ use assay_model::failure::{
 };
 use assay_model::limit::{LimitBasis, PhysicalLimit, Rpeak};
 use assay_model::quantity::Unit;
+use assay_model::trust::DistrustReason;
 use assay_report::words;
 
 const PER_BYTE: Unit = Unit::BytePerSecond;
@@ -278,6 +279,14 @@ fn every_doubt_has_a_text() {
     }
     // A new doubt of the model must be added above.
     assert_eq!(explanations.len(), 70);
+    // An identifier has one meaning.
+    for reason in [
+        DistrustReason::OneSample,
+        DistrustReason::NoInterval,
+        DistrustReason::WideInterval { width: 1.0 },
+    ] {
+        assert!(!explanations.contains_key(reason.id()), "{reason:?}");
+    }
 }
 
 #[test]

@@ -88,7 +88,8 @@ pub(super) fn prepare(
         }
     }
     StorageCaseRun { case, options, recorder: &mut *recorder }.precondition(&test)?;
-    let plan = StoragePlan { phases: vec![single_phase(test.workload.clone(), &test.name)] };
+    let plan =
+        StoragePlan { phases: vec![StoragePhase::new(&test.name, test.workload.clone())] };
     let cancel = recorder.cancel();
     let mut watcher = StorageProgress {
         case: &case.id,
@@ -119,10 +120,6 @@ pub(super) fn prepare(
     }
 }
 
-fn single_phase(workload: StorageWorkload, name: &str) -> StoragePhase {
-    StoragePhase { name: name.to_owned(), loops: vec![], workload, pause_before_s: 0.0 }
-}
-
 /// Context of all measurements of one case.
 struct StorageCaseRun<'m, 'a, 't> {
     case: &'m Case,
@@ -137,30 +134,40 @@ impl StorageCaseRun<'_, '_, '_> {
             precondition::precondition_phases(test).into_iter().unzip();
         notes.iter().for_each(|it| self.recorder.note(it));
         let outcomes = self.run_plan(&StoragePlan { phases }, self.options, None)?;
-        require_whole(outcomes).map(drop)
+        match outcomes.iter().any(|outcome| outcome.ended == EndReason::Interrupted) {
+            true => Err(CaseError::Interrupted),
+            false => Ok(()),
+        }
     }
 
     /// Runs the workload once; an interruption leaves the completed part as the outcome.
     fn run_partial(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
-        let phase = single_phase(workload.clone(), &self.case.id);
         let options = RunOptions { keeps_partial: true, ..self.options.clone() };
-        let places = Some(volume::counted_places(workload));
-        let outcome = self.run_plan(&StoragePlan { phases: vec![phase] }, &options, places)?;
-        let outcome = outcome.into_iter().next();
-        match outcome {
-            Some(it) if it.ended == EndReason::Interrupted && series::io_count(&it) == 0 => {
+        match self.measure_once(workload, &options)? {
+            it if it.ended == EndReason::Interrupted && series::io_count(&it) == 0 => {
                 Err(CaseError::Interrupted)
             }
-            other => other.ok_or_else(|| FailureReason::NoIo.into()),
+            other => Ok(other),
         }
     }
 
     /// Runs the workload once, to its end.
     fn run_once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
-        let phase = single_phase(workload.clone(), &self.case.id);
+        match self.measure_once(workload, self.options)? {
+            it if it.ended == EndReason::Interrupted => Err(CaseError::Interrupted),
+            whole => Ok(whole),
+        }
+    }
+
+    /// Runs the workload as the only phase of a plan, and keeps kernel counters.
+    fn measure_once(
+        &mut self,
+        workload: &StorageWorkload,
+        options: &RunOptions,
+    ) -> Result<StorageOutcome, CaseError> {
+        let phase = StoragePhase::new(&self.case.id, workload.clone());
         let places = Some(volume::counted_places(workload));
-        let plan = StoragePlan { phases: vec![phase] };
-        let outcomes = require_whole(self.run_plan(&plan, self.options, places)?)?;
+        let outcomes = self.run_plan(&StoragePlan { phases: vec![phase] }, options, places)?;
         outcomes.into_iter().next().ok_or_else(|| FailureReason::NoIo.into())
     }
 
@@ -194,14 +201,6 @@ impl StorageCaseRun<'_, '_, '_> {
             return Err(CaseError::from_failure(ErrorArea::Storage, &failure));
         }
         Ok(outcomes)
-    }
-}
-
-/// Returns the outcomes unless the user interrupted one of them.
-fn require_whole(outcomes: Vec<StorageOutcome>) -> Result<Vec<StorageOutcome>, CaseError> {
-    match outcomes.iter().any(|outcome| outcome.ended == EndReason::Interrupted) {
-        true => Err(CaseError::Interrupted),
-        false => Ok(outcomes),
     }
 }
 

@@ -24,6 +24,7 @@ use jiff::Timestamp;
 
 use super::{FactorOutcome, FactorTurns, TurnSite, take_turns, turn_label};
 use crate::failure::CommandFailure;
+use crate::fleet::host_refusals::{self, HostRefusal};
 use crate::fleet::{self, FleetPlan, FleetRequest, FleetTurn, POLL_INTERVAL};
 use crate::listener::Listener;
 use crate::session::new_run_id;
@@ -254,28 +255,11 @@ impl TurnSite for HostSite<'_, '_, '_> {
     }
 }
 
-/// Failure of a host, with advice.
-struct HostRefusal {
-    host: String,
-    reason: String,
-    advice: String,
-}
-
 /// Returns a failure that names the hosts by reason.
 fn hosts_failure(what: &str, failures: &[HostRefusal]) -> CommandFailure {
-    let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
-    for HostRefusal { host, reason, advice } in failures {
-        match reasons.iter_mut().find(|it| it.0 == reason) {
-            Some((_, _, hosts)) => hosts.push(host),
-            None => reasons.push((reason, advice, vec![host])),
-        }
-    }
     let names: Vec<&str> = failures.iter().map(|it| it.host.as_str()).collect();
     let failed = CommandFailure::measurement(format!("{what} on {}", format_host_list(&names)));
-    reasons.into_iter().fold(failed, |failed, (reason, advice, hosts)| {
-        let failed = failed.with_reason(format!("{}: {reason}", format_host_list(&hosts)));
-        if advice.is_empty() { failed } else { failed.advise(advice) }
-    })
+    host_refusals::add_reasons(failed, failures)
 }
 
 /// Agents that apply levels, one on each host.

@@ -84,5 +84,5 @@ fn write_pass(
         ..test.workload.clone()
     };
     workload.targets.iter_mut().for_each(|target| target.sync_at_end = true);
-    StoragePhase { name, loops: Vec::new(), workload, pause_before_s: 0.0 }
+    StoragePhase::new(name, workload)
 }

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::run::CaseRecord;
-use assay_model::workload::StreamWorkload;
 
 use crate::counter_doubts::counter_doubts;
 
 /// STREAM's own rule: arrays of at least four times the last-level caches.
-pub(super) const CACHE_MULTIPLE: f64 = 4.0;
+const CACHE_MULTIPLE: f64 = 4.0;
 
 /// Doubts of a case. Built once per case, because a thousand hosts may each have doubts and many
 /// results.
@@ -54,7 +53,8 @@ impl<'r> CaseDoubts<'r> {
         let mut doubts = merge_repeated(ordered.into_iter().map(|(_, doubt)| *doubt));
         if let Some(stream) = self.record.case.workload.as_stream() {
             let is_known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
-            doubts.extend(cache_assisted(stream).filter(|_| !is_known));
+            let assisted = cache_assisted(stream.bytes_per_array, stream.cache_multiple);
+            doubts.extend(assisted.filter(|_| !is_known));
         }
         doubts.extend(counter_doubts(self.record, name));
         doubts
@@ -81,10 +81,8 @@ fn merge_repeated<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<Doubt> {
     merged
 }
 
-fn cache_assisted(stream: &StreamWorkload) -> Option<Doubt> {
-    (stream.cache_multiple < CACHE_MULTIPLE).then_some(Doubt::CacheAssisted {
-        bytes_per_array: stream.bytes_per_array,
-        multiple: stream.cache_multiple,
-        needed: CACHE_MULTIPLE,
-    })
+/// Checks the size of arrays, relative to the caches that their threads use.
+pub(super) fn cache_assisted(bytes_per_array: u64, multiple: f64) -> Option<Doubt> {
+    let needed = CACHE_MULTIPLE;
+    (multiple < needed).then_some(Doubt::CacheAssisted { bytes_per_array, multiple, needed })
 }

@@ -8,7 +8,7 @@ use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
 use assay_model::summary::MetricEstimate;
 
-use super::case_doubts::CACHE_MULTIPLE;
+use super::case_doubts;
 
 /// Largest relative difference of two latencies of the same working set. Preparations of one case
 /// differ by a few percent, by their pages.
@@ -165,12 +165,7 @@ fn cache_assisted(estimate: &MetricEstimate, run: &RunOfHosts<'_>) -> Option<Dou
     let (bytes, threads) = (number(Attribute::BytesPerArray)?, number(Attribute::Threads)?);
     let topology = &run.hosts.iter().find(|host| host.name == estimate.host)?.topology;
     let caches = topology.cache_bytes(&topology.cpu_ids());
-    let multiple = bytes * threads / caches as f64;
-    (multiple < CACHE_MULTIPLE).then_some(Doubt::CacheAssisted {
-        bytes_per_array: bytes as u64,
-        multiple,
-        needed: CACHE_MULTIPLE,
-    })
+    case_doubts::cache_assisted(bytes as u64, bytes * threads / caches as f64)
 }
 
 fn hand_over_below_load(estimate: &MetricEstimate, run: &RunOfHosts<'_>) -> Option<Doubt> {

@@ -1,15 +1,8 @@
 //! Errors for wrong input: each states the cause and the remedy and has the right exit code.
 
-use expect_test::{Expect, expect};
+use expect_test::{expect, expect_file};
 
 use crate::program::World;
-
-#[track_caller]
-fn check(arguments: &[&str], code: i32, expected: &Expect) {
-    let outcome = World::new().assay(arguments).failed_with(code);
-    assert_eq!(outcome.out, "", "nothing may be on standard output");
-    expected.assert_eq(&outcome.err);
-}
 
 /// Compares only the beginning of the error, because the rest depends on the machine.
 #[track_caller]
@@ -20,121 +13,16 @@ fn check_error_prefix(arguments: &[&str], code: i32, expected: &str) {
 
 #[test]
 fn wrong_usage_exits_with_2() {
-    check(
-        &["run", "qick"],
-        2,
-        &expect![[r#"
-        error: there is no suite `qick`
-          help: did you mean `quick`?
-          help: name a suite file by its path, like ./mine.toml; `assay help suites` prints an example
-    "#]],
-    );
-    check(
-        &["frobnicate"],
-        2,
-        &expect![[r#"
-            error: there is no command `frobnicate`
-              help: `assay help` lists the commands
-        "#]],
-    );
-    check(
-        &["--json", "list"],
-        2,
-        &expect![[r#"
-            error: `assay` does not support --json
-              help: options come after the command: `assay COMMAND --json`
-        "#]],
-    );
-    check(
-        &["stream", "--placement", "socket"],
-        2,
-        &expect![[r#"
-            error: invalid value 'socket' for '--placement <PLACEMENT>': unknown placement `socket`; expected one of node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one
-              help: `assay help stream` describes the values
-        "#]],
-    );
-    check(
-        &["stream", "--bytes", "5s"],
-        2,
-        &expect![[r#"
-            error: invalid value '5s' for '--array-size <SIZE>': `s` in `5s` is not a unit of a size; write it like `64MiB`
-              help: `assay help stream` describes the values
-        "#]],
-    );
-    check(
-        &["stream", "--threads", "0"],
-        2,
-        &expect![[r#"
-        error: the number of threads must be at least 1
-    "#]],
-    );
-    check(
-        &["linpack", "--n", "0"],
-        2,
-        &expect![[r#"
-        error: N must be at least 1
-    "#]],
-    );
-    check(
-        &["linpack", "--n", "10", "--memory", "10%"],
-        2,
-        &expect![[r#"
-            error: the argument '--n <N>' cannot be used with '--memory <SHARE>'
-
-            Usage: assay linpack --n <N>
-              help: leave out one of them; `assay help linpack` describes both
-        "#]],
-    );
-    check(
-        &["linpack", "--memory", "101%"],
-        2,
-        &expect![[r#"
-            error: invalid value '101%' for '--memory <SHARE>': expected a share above 0%, at most 95%
-              help: `assay help linpack` describes the values
-        "#]],
-    );
-    check(
-        &["run", "--budget", "60"],
-        2,
-        &expect![[r#"
-            error: invalid value '60' for '--budget <TIME>': `60` has no unit; write it like `60s`
-              help: `assay help run` describes the values
-        "#]],
-    );
-    check(
-        &["run", "--budget", "60GB"],
-        2,
-        &expect![[r#"
-            error: invalid value '60GB' for '--budget <TIME>': `GB` in `60GB` is not a unit of time; write it like `60s`
-              help: `assay help run` describes the values
-        "#]],
-    );
-    check(
-        &["run", "--json", "--events"],
-        2,
-        &expect![[r#"
-            error: the argument '--json' cannot be used with '--events'
-
-            Usage: assay run --json [SUITE]...
-              help: leave out one of them; `assay help run` describes both
-        "#]],
-    );
-    check(
-        &["run", "--tool", "stream"],
-        2,
-        &expect![[r#"
-            error: invalid value 'stream' for '--tool <NAME=PATH>': expected NAME=PATH, found `stream`
-              help: `assay help run` describes the values
-        "#]],
-    );
-    check(
-        &["help", "metods"],
-        2,
-        &expect![[r#"
-        error: there is no command or topic `metods`
-          help: did you mean `methods`?
-    "#]],
-    );
+    let transcript = expect_file!["bad_input/usage.txt"];
+    let text = transcript.data();
+    let commands = text.lines().filter_map(|line| line.strip_prefix("$ assay "));
+    let found = commands.map(|words| {
+        let arguments: Vec<&str> = words.split(' ').collect();
+        let outcome = World::new().assay(&arguments).failed_with(2);
+        assert_eq!(outcome.out, "", "nothing may be on standard output");
+        format!("$ assay {words}\n{}", outcome.err)
+    });
+    transcript.assert_eq(&found.collect::<String>());
     check_error_prefix(
         &["stream", "--placement", "numa:99"],
         2,

@@ -1,9 +1,9 @@
 //! Comparison of two conditions: labels, stored runs, and commands that switch between the
 //! conditions.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
+use crate::processes::{send_signal, wait_until};
 use crate::program::World;
 
 /// Suite with one quick case that yields enough samples for an interval.
@@ -340,19 +340,13 @@ fn interruption_restores_first_condition() {
         [&["run", "tiny.toml", "--budget", "5s", "--settle", "0s"], &switch[..]].concat();
     let child =
         world.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let reported = || std::fs::read_to_string(world.path("told")).unwrap_or_default();
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while reported() != "two\n" {
-        assert!(Instant::now() < deadline, "the second condition was never reached");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    wait_until_told(&world, "two\n");
+    send_signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{err}");
     assert!(err.contains("interrupted"), "{err}");
-    assert_eq!(reported(), "one\n", "{err}");
+    assert_eq!(told(&world), "one\n", "{err}");
 }
 
 /// Starts a run with two conditions whose commands write to a file when they begin; waits until it
@@ -362,17 +356,17 @@ fn start_switched_run(world: &World, first: &str, until: &str) -> std::process::
     let switch = ["--seed", "1", "--switch", first, "echo two > told"];
     let child = world.command(&[&words[..], &switch].concat()).stderr(Stdio::piped()).spawn();
     let child = child.unwrap();
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while std::fs::read_to_string(world.path("told")).unwrap_or_default() != until {
-        assert!(Instant::now() < deadline, "{until} was never written");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until_told(world, until);
     child
 }
 
-fn interrupt(child: &std::process::Child) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+/// Returns what the commands of a run have written to the file `told`.
+fn told(world: &World) -> String {
+    std::fs::read_to_string(world.path("told")).unwrap_or_default()
+}
+
+fn wait_until_told(world: &World, text: &str) {
+    wait_until(text, || told(world) == text);
 }
 
 /// A switch back to the first condition that was interrupted is run again, to its end.
@@ -383,7 +377,7 @@ fn interrupted_restore_is_run_again() {
     let first =
         "[ -e begun ] || { : > begun; echo hangs > told; sleep 1000; }; echo one > told";
     let child = start_switched_run(&world, first, "hangs\n");
-    interrupt(&child);
+    send_signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{err}");
@@ -402,13 +396,9 @@ fn second_interruption_ends_switch_command() {
     let world = world_with_suite();
     let first = "[ -e begun ] && { echo back > told; sleep 1000; echo one > told; }; : > begun";
     let mut child = start_switched_run(&world, first, "two\n");
-    interrupt(&child);
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while std::fs::read_to_string(world.path("told")).unwrap_or_default() != "back\n" {
-        assert!(Instant::now() < deadline, "the switch back never began");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    interrupt(&child);
+    send_signal(child.id(), "INT");
+    wait_until_told(&world, "back\n");
+    send_signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().signal(), Some(2));
     let mut err = String::new();
     // The pipe ends when every process that inherited it has ended.
@@ -418,10 +408,9 @@ fn second_interruption_ends_switch_command() {
     let is_left = |entry: &std::fs::DirEntry| {
         std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
     };
-    while std::fs::read_dir("/proc").unwrap().flatten().any(|entry| is_left(&entry)) {
-        assert!(Instant::now() < deadline, "the switch back or its sleep is still running");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the end of the switch back and of its sleep", || {
+        !std::fs::read_dir("/proc").unwrap().flatten().any(|entry| is_left(&entry))
+    });
 }
 
 /// Without any match, the nearest results are named once instead of listing every result.

@@ -2,11 +2,11 @@
 //! children. All programs are lines of the shell.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use serde_json::Value;
 
+use crate::processes::is_reached;
 use crate::program::{World, results};
 
 mod applications;
@@ -147,15 +147,11 @@ fn children_end_with_the_run() {
     assert!(outcome.err.contains("processes that outlived"), "{}", outcome.err);
     let children = std::fs::read_to_string(world.path("children")).unwrap();
     assert_eq!(children.lines().count(), 2, "{children}");
-    let patience = Instant::now();
     let is_alive = |id: &str| {
         let stat = std::fs::read_to_string(Path::new("/proc").join(id).join("stat"));
         stat.is_ok_and(|stat| !stat.contains(") Z"))
     };
-    while children.lines().any(is_alive) && patience.elapsed() < Duration::from_secs(10) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(!children.lines().any(is_alive), "{children}");
+    assert!(is_reached(|| !children.lines().any(is_alive)), "{children}");
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Exports in the programs that they are made for: Prometheus, `InfluxDB`, pandas, polars, `DuckDB`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::export::filled_world;
+use crate::network::free_port;
+use crate::processes::{send_signal, wait_until};
 use crate::program::World;
 
 fn run(command: &mut Command) -> (bool, String) {
@@ -60,18 +62,6 @@ impl Background {
     }
 }
 
-fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !condition() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 fn get(port: u16, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").ok()?;
@@ -119,8 +109,7 @@ fn node_exporter_reads_a_followed_file() {
     }
     let left = std::fs::read_dir(&folder).unwrap().count();
     assert_eq!(left, 1, "a draft remains");
-    let id = following.0.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    send_signal(following.0.id(), "INT");
     assert_eq!(following.0.wait().unwrap().code(), Some(0));
 }
 
@@ -135,8 +124,7 @@ fn a_followed_file_survives_a_full_disk() {
     stderr.read_line(&mut line).unwrap();
     assert!(line.contains("cannot write /dev/full"), "{line}");
     std::thread::sleep(Duration::from_secs(3));
-    let id = following.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    send_signal(following.id(), "INT");
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
     assert!(!rest.contains("cannot write"), "{rest}");
@@ -158,8 +146,7 @@ impl Drop for InfluxServer {
 
 impl InfluxServer {
     fn start(world: &World) -> Self {
-        let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let (port, rpc_port) = (free(), free());
+        let (port, rpc_port) = (free_port(), free_port());
         let folder = world.path("influx").display().to_string();
         let configuration = format!(
             "reporting-disabled = true\nbind-address = \"127.0.0.1:{rpc_port}\"\n\
@@ -177,11 +164,7 @@ impl InfluxServer {
             .spawn()
             .unwrap();
         let server = Self { process, port };
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while server.request("GET /ping", "").is_none() {
-            assert!(Instant::now() < deadline, "influxd does not answer");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        wait_until("an answer of influxd", || server.request("GET /ping", "").is_some());
         server
     }
 

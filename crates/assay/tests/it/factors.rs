@@ -1,11 +1,11 @@
 //! Factors: levels in suites and on the command line, their commands, and what is compared.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::processes::{send_signal, wait_until};
 use crate::program::World;
 
 /// Suite of a program that prints a figure equal to one factor, while another is applied by commands
@@ -258,26 +258,18 @@ fn interruption_restores_and_kill_is_reported() {
     let start = || {
         let mut command = world.command(&["run", "slow.toml", "--settle", "0s"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while !world.path("mode").exists() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        assert!(world.path("mode").exists(), "a level is applied");
+        wait_until("a level is applied", || world.path("mode").exists());
         child
     };
-    let signal = |name: &str, id: u32| {
-        let id = id.to_string();
-        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
-    };
     let child = start();
-    signal("INT", child.id());
+    send_signal(child.id(), "INT");
     let ended = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(4), "{err}");
     assert!(err.contains("the measurement of the factors was interrupted"), "{err}");
     assert!(!world.path("mode").exists(), "restored: {err}");
     let child = start();
-    signal("KILL", child.id());
+    send_signal(child.id(), "KILL");
     child.wait_with_output().unwrap();
     let next = world.assay(&["exec", "-q", "-r", "1", "true"]).succeeded();
     let part = "a measurement that was killed left a level of mode applied; restore by";

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::processes::send_signal;
 use crate::program::World;
 
 const MIB: u64 = 1 << 20;
@@ -250,8 +251,7 @@ fn interrupted_run_prints_partial_results() {
     let reader = BufReader::new(child.stderr.as_mut().unwrap());
     assert!(reader.lines().map_while(Result::ok).any(|line| line.contains("laying out")));
     std::thread::sleep(std::time::Duration::from_millis(1000));
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    send_signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let (out, err) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());

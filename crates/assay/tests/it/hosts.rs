@@ -3,12 +3,12 @@
 use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::processes::{is_reached, send_signal, wait_until};
 use crate::program::{Outcome, World, files_below};
 
 mod clocks;
@@ -396,12 +396,9 @@ impl World {
     }
 
     fn wait_until_data_is_gone(&self) {
-        let deadline = Instant::now() + Duration::from_secs(30);
         let is_data = |path: &std::path::PathBuf| path.display().to_string().contains("/data.");
-        while files_below(&self.path(".")).iter().any(is_data) {
-            assert!(Instant::now() < deadline, "{:?}", files_below(&self.path(".")));
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let is_gone = is_reached(|| !files_below(&self.path(".")).iter().any(is_data));
+        assert!(is_gone, "{:?}", files_below(&self.path(".")));
     }
 }
 
@@ -555,10 +552,9 @@ fn aborted_run_leaves_nothing_on_hosts() {
         let mut going = world.fleet_command(&words);
         going.stdout(Stdio::null()).stderr(Stdio::null());
         let mut going = going.spawn().unwrap();
-        wait_for_first_case(&world);
-        let number = going.id().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &number]).status().unwrap();
-        assert!(sent.success());
+        // The first case needs no file; the second starts 5 minutes later and creates one.
+        wait_for_first_case(&world.path("assay/runs"));
+        send_signal(going.id(), signal);
         let code = going.wait().unwrap().code();
         assert_eq!(code, (signal == "INT").then_some(4));
         world.wait_until_data_is_gone();
@@ -567,25 +563,18 @@ fn aborted_run_leaves_nothing_on_hosts() {
     }
 }
 
-/// The first case needs no file; the second starts 5 minutes later and creates one.
-fn wait_for_first_case(world: &World) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let started = || {
-        let runs = world.path("assay/runs");
-        runs.is_dir()
-            && files_below(&runs).iter().any(|path| {
-                std::fs::read_to_string(path).is_ok_and(|it| it.contains("case-started"))
-            })
+/// Waits until a stored run has begun its first case.
+pub(crate) fn wait_for_first_case(runs: &Path) {
+    let has_begun = |path: &PathBuf| {
+        std::fs::read_to_string(path).is_ok_and(|it| it.contains("case-started"))
     };
-    while !started() {
-        assert!(Instant::now() < deadline, "nothing was started");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("a case is started", || {
+        runs.is_dir() && files_below(runs).iter().any(has_begun)
+    });
 }
 
 /// Agents are recognised by this test's store in their environment.
 fn wait_until_agents_are_gone(world: &World) {
-    let deadline = Instant::now() + Duration::from_secs(30);
     let mark = format!("XDG_DATA_HOME={}", world.path("").display());
     let mark = mark.trim_end_matches('/');
     let is_here = || {
@@ -595,10 +584,7 @@ fn wait_until_agents_are_gone(world: &World) {
                 && String::from_utf8_lossy(&read("cmdline")).contains("agent")
         })
     };
-    while is_here() {
-        assert!(Instant::now() < deadline, "an agent is left");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("no agent is left", || !is_here());
 }
 
 /// Real ssh server with its own keys.
@@ -646,11 +632,7 @@ fn start_sshd_with(world: &World, port: u16, options: &[&str]) -> SshServer {
     let mut sshd = Command::new("/usr/sbin/sshd");
     sshd.arg("-D").args(options).arg("-f").arg(configuration).stderr(Stdio::null());
     let server = SshServer(sshd.spawn().unwrap());
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(Instant::now() < deadline, "sshd does not listen");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("sshd listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
     server
 }
 

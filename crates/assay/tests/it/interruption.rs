@@ -1,10 +1,11 @@
 //! Signals and kills: finished cases are kept, and the next command works.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
+use crate::processes::send_signal;
 use crate::program::{World, files_below};
 
 const SUITE: &str = r#"
@@ -41,11 +42,6 @@ fn start_until(world: &World, event: &str) -> Child {
     child
 }
 
-fn send_signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
-}
-
 /// Checks the status of the latest run and returns its benchmarks without repetitions.
 fn stored_benchmarks(world: &World, status: &str) -> Vec<String> {
     let document = world.json(&["show", "latest", "--json"]);
@@ -62,7 +58,7 @@ fn signal_stops_run_and_keeps_finished_cases() {
     for name in ["INT", "TERM", "HUP"] {
         let world = World::new();
         let child = start_until_first_case_finished(&world);
-        send_signal(&child, name);
+        send_signal(child.id(), name);
         let output = child.wait_with_output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(4), "{err}");
@@ -93,7 +89,7 @@ fn interrupted_case_keeps_finished_samples() {
     // Long enough for one repetition of seven seconds on any machine, even with all three running.
     std::thread::sleep(std::time::Duration::from_secs(12));
     for (words, metric, world, mut child) in begun {
-        send_signal(&child, "INT");
+        send_signal(child.id(), "INT");
         assert_eq!(child.wait().unwrap().code(), Some(4));
         let document = world.json(&["show", "latest", "--json"]);
         assert_eq!(document["run"]["status"], "interrupted");
@@ -120,7 +116,7 @@ fn interruption_keeps_finished_rounds_and_rates() {
         let mut lines =
             BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         assert!(lines.any(|line| line.contains(until)), "{words:?}");
-        send_signal(&child, name);
+        send_signal(child.id(), name);
         let rest: Vec<String> = lines.collect();
         assert_eq!(child.wait().unwrap().code(), Some(4));
         assert!(rest.iter().any(|it| it.contains("finished cases are kept")), "{rest:?}");
@@ -146,7 +142,7 @@ fn search_keeps_rates_that_missed_goal() {
             BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         assert!(lines.any(|line| line.contains(": missed")));
         if is_ended {
-            send_signal(&child, "INT");
+            send_signal(child.id(), "INT");
         }
         let rest: Vec<String> = lines.collect();
         assert_eq!(child.wait().unwrap().code(), Some(4));
@@ -218,9 +214,9 @@ fn stopped_process_adds_paused_warning() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("case-started")));
-    send_signal(&child, "STOP");
+    send_signal(child.id(), "STOP");
     std::thread::sleep(std::time::Duration::from_secs(2));
-    send_signal(&child, "CONT");
+    send_signal(child.id(), "CONT");
     let paused = lines.filter(|line| line.contains("\"paused\"")).count();
     assert!(child.wait().unwrap().success());
     assert_eq!(paused, 1);

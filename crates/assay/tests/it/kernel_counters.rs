@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::network::link::{FAR, Link};
 use crate::network::{ServerProcess, free_port};
+use crate::processes::{wait_until, wait_until_listening};
 use crate::program::World;
 use crate::storage::LoopDevice;
 use crate::truth::fleet::CpuQuotas;
@@ -224,12 +225,13 @@ fn emulated_network_tools_keep_counters() {
     assert!(total(&world.json(&["show", "latest", "--json"]), "cpu-all") > 0.5);
 }
 
-/// Starts assay's server at the far end, on the default port.
-fn serve(link: &Link, world: &World, more: &[&str]) -> std::process::Child {
-    let server = [&["iperf3", "-s", "-B", FAR, "--idle-timeout", "20"], more].concat();
+/// Starts assay's server at the far end.
+fn serve(link: &Link, world: &World, port: u16) -> std::process::Child {
+    let port_text = port.to_string();
+    let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "20", "-p", &port_text];
     let mut command = link.command_within(true, world, &server);
     let serving = command.stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    wait_until_listening(&serving.id().to_string(), port);
     serving
 }
 
@@ -244,8 +246,7 @@ fn sent_bytes(link: &Link) -> f64 {
 fn other_traffic_of_the_network_device_is_named() {
     let Some(link) = Link::unlimited("traffic") else { return };
     let world = World::new();
-    let (mut serving, mut second) =
-        (serve(&link, &world, &[]), serve(&link, &world, &["-p", "5301"]));
+    let (mut serving, mut second) = (serve(&link, &world, 5201), serve(&link, &world, 5301));
     for _ in 0..REPEATS {
         for (others, expected) in [(false, &[][..]), (true, &["card-traffic"])] {
             let flood = ["iperf3", "-c", FAR, "-p", "5301", "-b", "400M", "-t", "4"];
@@ -255,8 +256,9 @@ fn other_traffic_of_the_network_device_is_named() {
                     .spawn()
                     .unwrap()
             });
+            let before = sent_bytes(&link);
             if others {
-                std::thread::sleep(std::time::Duration::from_millis(500));
+                wait_until("the other traffic", || sent_bytes(&link) > before + 1e6);
             }
             let before = sent_bytes(&link);
             let asked =

@@ -38,6 +38,7 @@ mod page_commands;
 mod pages;
 mod pairs;
 mod planning;
+mod processes;
 mod program;
 mod rdma;
 mod reframe;

@@ -22,28 +22,13 @@ mod tools;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
+use crate::processes::wait_until_listening;
 use crate::program::World;
 
 /// Returns a port that was free a moment ago.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// Waits until a server listens on `port` on loopback.
-fn wait_until_listening(port: u16) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let hexadecimal = format!(":{port:04X} ");
-    // Reading the socket table does not disturb a server, as connecting would.
-    let listens = |line: &str| line.contains(&hexadecimal) && line.contains(" 0A ");
-    while !["tcp", "tcp6"].iter().any(|name| {
-        let table = std::fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
-        table.lines().any(listens)
-    }) {
-        assert!(Instant::now() < deadline, "the server does not listen on {port}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Server that is killed when the test ends.
@@ -54,7 +39,7 @@ impl ServerProcess {
     pub(crate) fn start(mut command: Command, port: u16) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let serving = Self(child.spawn().unwrap());
-        wait_until_listening(port);
+        wait_until_listening("self", port);
         serving
     }
 

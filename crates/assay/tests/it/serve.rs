@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use crate::processes::send_signal;
 use crate::program::{World, files_below};
 use crate::site::{STREAM, run_ids, world_with_runs};
 
@@ -321,8 +322,7 @@ fn a_signal_ends_it_with_open_connections() {
     let mut news = server.news();
     let _silent = server.connect();
     wait_for_news(&mut news, &["event: runs"]);
-    let id = server.process.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    send_signal(server.process.id(), "INT");
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
 }
 

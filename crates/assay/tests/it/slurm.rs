@@ -12,13 +12,12 @@ use serde_json::Value;
 
 use crate::mpi::one_at_a_time;
 use crate::network::free_port;
+use crate::processes::{is_reached, send_signal};
 use crate::program::{Outcome, World, results};
 
 const MUNGE_DAEMON: &str = "/usr/sbin/munged";
 const CONTROLLER_DAEMON: &str = "/usr/sbin/slurmctld";
 const NODE_DAEMON: &str = "/usr/sbin/slurmd";
-/// Timeout for the daemons to become ready.
-const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Daemons of a cluster, ended when the test ends.
 pub(crate) struct SlurmCluster {
@@ -113,18 +112,10 @@ impl SlurmCluster {
     }
 
     fn wait_for(&self, what: &str, is_there: impl Fn(&Self) -> bool) {
-        let deadline = Instant::now() + READY_TIMEOUT;
-        while !is_there(self) {
-            let log =
-                |name: &str| std::fs::read_to_string(self.world.path(name)).unwrap_or_default();
-            assert!(
-                Instant::now() < deadline,
-                "no {what} before the timeout: {} {}",
-                log("slurmctld.log"),
-                log("slurmd.log")
-            );
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        let is_there = is_reached(|| is_there(self));
+        let log =
+            |name: &str| std::fs::read_to_string(self.world.path(name)).unwrap_or_default();
+        assert!(is_there, "no {what}: {} {}", log("slurmctld.log"), log("slurmd.log"));
     }
 
     /// Returns the command of a Slurm program, or of one that uses this Slurm.
@@ -302,8 +293,7 @@ fn allocated_nodes_are_released_after_any_end() {
         let mut going = going.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let job = || slurm.command("squeue", &["-h", "-t", "R"]).output().unwrap().stdout;
         slurm.wait_for("a job", |_| !job().is_empty());
-        let sent = Command::new("kill").args(["-s", signal, &going.id().to_string()]).status();
-        assert!(sent.unwrap().success());
+        send_signal(going.id(), signal);
         drop(going.wait());
         wait_until_no_job(&slurm);
     }

@@ -5,10 +5,10 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::processes::{send_signal, wait_until};
 use crate::program::{Outcome, World, results};
 
 /// 300 ms on a file of one mebibyte.
@@ -408,17 +408,13 @@ fn start_run(world: &World) -> Child {
     let arguments = ["storage", "read", "file", "--size", "1MiB", "--for", "60s", "--buffered"];
     let mut command = world.command(&arguments);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while std::fs::metadata(world.path("file")).map_or(0, |it| it.len()) < 1 << 20 {
-        assert!(Instant::now() < deadline, "the file was never laid out");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let bytes = || std::fs::metadata(world.path("file")).map_or(0, |it| it.len());
+    wait_until("the file is laid out", || bytes() >= 1 << 20);
     child
 }
 
 fn end_with_signal(mut child: Child, signal: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    send_signal(child.id(), signal);
     child.wait().unwrap();
 }
 

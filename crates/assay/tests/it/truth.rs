@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::network::link::{FAR, LONG_QUEUE, Link, LinkProgram, SHORT_QUEUE, run};
 use crate::network::{ServerProcess, free_port, is_installed};
+use crate::processes::wait_until_listening;
 use crate::program::World;
 
 pub(crate) mod fleet;
@@ -179,7 +180,7 @@ fn switched_ratio(link: &Link, world: &World, whole: &str, half: &str) -> f64 {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    wait_until_listening(&serving.id().to_string(), 5201);
     let asked = ["run", suite.to_str().unwrap(), "--to", FAR, "--label", "whole,half"];
     let asked = [&asked[..], &["--json", "--turns", "8", "--switch", whole, half]].concat();
     let output = link.command_within(false, world, &asked).output().unwrap();

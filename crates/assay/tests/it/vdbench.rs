@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::processes::send_signal;
 use crate::program::{Outcome, World};
 
 /// Writes a set of parameter files for two hosts with two volumes each, both on this machine, at a
@@ -100,7 +101,7 @@ fn page_files_run_and_print_averages() {
 #[test]
 fn interrupted_run_prints_partial_average() {
     use std::io::{BufRead as _, BufReader};
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
     let world = World::new();
     write_file(
@@ -117,8 +118,7 @@ fn interrupted_run_prints_partial_average() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let is_third = |line: &String| line.split_whitespace().nth(1) == Some("3");
     assert!(lines.any(|line| is_third(&line)), "the third interval has a line");
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    send_signal(child.id(), "INT");
     assert!(lines.any(|line| line.contains("abnormally terminated")));
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();

@@ -6,13 +6,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::hosts::KILL_TRANSPORT;
+use crate::hosts::{KILL_TRANSPORT, wait_for_first_case};
 use crate::network::link::run;
-use crate::program::{Outcome, World, files_below, results};
+use crate::processes::wait_until;
+use crate::program::{Outcome, World, results};
 
 mod trees;
 
@@ -157,15 +157,11 @@ impl SshServers {
         let executable = fs::Permissions::from_mode(0o755);
         fs::set_permissions(world.path("bin/ssh"), executable).unwrap();
         for host in 1..=self.hosts.len() {
-            let end = Instant::now() + Duration::from_secs(60);
             let name = format!("vdbench-vnet1-{host}");
-            while !self
-                .run_at_coordinator(world, "ssh", &["-o", "BatchMode=yes", &name, "true"])
-                .0
-            {
-                assert!(Instant::now() < end, "cannot log in at {name}");
-                std::thread::sleep(Duration::from_millis(50));
-            }
+            wait_until(&format!("a login at {name}"), || {
+                let login = ["-o", "BatchMode=yes", &name, "true"];
+                self.run_at_coordinator(world, "ssh", &login).0
+            });
         }
     }
 
@@ -403,18 +399,7 @@ fn host_with_lost_link_is_named_and_others_count() {
     let words = [&words[..], &[&via, "--host-deadline", "15s", "--json"]].concat();
     let mut going = servers.command(&world, env!("CARGO_BIN_EXE_assay"), &words);
     let going = going.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let end = Instant::now() + Duration::from_secs(60);
-    let begun = || {
-        let runs = world.path("home0/assay/runs");
-        runs.is_dir()
-            && files_below(&runs)
-                .iter()
-                .any(|it| fs::read_to_string(it).is_ok_and(|it| it.contains("case-started")))
-    };
-    while !begun() {
-        assert!(Instant::now() < end, "nothing was started");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for_first_case(&world.path("home0/assay/runs"));
     assert!(servers.process_count(2, "agent --patience") > 0);
     assert!(run(&format!("ip -n {} link set vm2 down", servers.master)));
     let output = going.wait_with_output().unwrap();
@@ -430,10 +415,6 @@ fn host_with_lost_link_is_named_and_others_count() {
     assert_eq!(hosts, ["vdbench-vnet1-1"]);
     // The ssh server keeps the pipe open: TCP gives up after a quarter of an hour, and until then
     // nothing closes it.
-    let end = Instant::now() + Duration::from_secs(120);
-    while servers.process_count(2, "agent --patience") > 0 {
-        assert!(Instant::now() < end, "an agent is left");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("no agent is left", || servers.process_count(2, "agent --patience") == 0);
     assert!(servers.process_count(2, "sshd") > 1, "the server of its login is still there");
 }

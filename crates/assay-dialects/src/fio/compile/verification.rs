@@ -97,10 +97,5 @@ fn verify_phase(written: &StoragePhase) -> StoragePhase {
     for stream in &mut workload.streams {
         streams::make_read_back(stream, &workload.targets);
     }
-    StoragePhase {
-        name: format!("{} (verify)", written.name),
-        loops: vec![],
-        workload,
-        pause_before_s: 0.0,
-    }
+    StoragePhase::new(format!("{} (verify)", written.name), workload)
 }

@@ -16,7 +16,7 @@ fn plan(engine: EngineChoice, bytes: u64, depth: u32) -> StoragePlan {
     };
     let workload =
         StorageWorkload { engine, ..StorageWorkload::new(Vec::new(), vec![stream], Some(1.0)) };
-    let phase = StoragePhase { name: "p".into(), loops: vec![], workload, pause_before_s: 0.0 };
+    let phase = StoragePhase::new("p", workload);
     StoragePlan { phases: vec![phase] }
 }
 

@@ -16,7 +16,7 @@ fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Wrap, gap_bytes: 0 };
     let stream = StorageStream::new(pattern, 4096, read_share);
     let workload = StorageWorkload::new(vec![target], vec![stream], Some(1.0));
-    let phase = StoragePhase { name: "p".into(), loops: vec![], workload, pause_before_s: 0.0 };
+    let phase = StoragePhase::new("p", workload);
     StoragePlan { phases: vec![phase] }
 }
 

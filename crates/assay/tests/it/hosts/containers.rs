@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use super::transports::{assert_namespaces, free_port, write_ssh_config};
+use super::transports::{assert_namespaces, write_ssh_config};
 use super::{TWO_CASES, doctor_json, has_sshd, start_sshd};
+use crate::network::free_port;
+use crate::processes::wait_until;
 use crate::program::World;
 
 /// Script that runs podman. Container runtimes reject a machine with control groups of both
@@ -57,17 +58,12 @@ impl Containers {
     /// Waits until no measurement file and no agent is left: behind a nested transport, an agent
     /// may end a moment after the run.
     fn wait_until_clean(&self) {
-        let deadline = Instant::now() + Duration::from_secs(30);
         for name in &self.names {
             let look = ["exec", name, "sh", "-c", "ls /tmp; cat /proc/[0-9]*/cmdline"];
-            loop {
+            wait_until("nothing is left in the container", || {
                 let left = self.podman(&look).unwrap();
-                if !left.contains(".made") && !left.contains("agent\0") {
-                    break;
-                }
-                assert!(Instant::now() < deadline, "{left:?}");
-                std::thread::sleep(Duration::from_millis(50));
-            }
+                !left.contains(".made") && !left.contains("agent\0")
+            });
         }
     }
 }

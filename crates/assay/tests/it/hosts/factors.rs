@@ -1,11 +1,11 @@
 //! Factors on several hosts: levels that every host applies, numbers of hosts, and what is left.
 
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
+use crate::processes;
 use crate::program::World;
 
 /// Suite whose levels every host applies, leaving a log of its own; `{size}` is printed.
@@ -189,12 +189,9 @@ fn await_logs(world: &World, end: &str) {
 
 /// Waits for a state that a run reaches within seconds.
 fn await_that(world: &World, is_reached: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_reached() {
-        let logs = ["h1", "h2", "second.h1", "second.h2"].map(|host| log(world, host));
-        assert!(Instant::now() < deadline, "{logs:?} {:?}", processes_in(world));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let is_reached = processes::is_reached(is_reached);
+    let logs = ["h1", "h2", "second.h1", "second.h2"].map(|host| log(world, host));
+    assert!(is_reached, "{logs:?} {:?}", processes_in(world));
 }
 
 /// Returns the identifiers of the processes that work in the folder of the test.
@@ -212,8 +209,7 @@ fn hosts_restore_after_interruption_and_without_coordinator() {
     for (signal, apply) in [("INT", apply), ("KILL", apply), ("KILL", &endless)] {
         let world = World::new();
         let child = start_endless(&world, apply);
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        processes::send_signal(child.id(), signal);
         let ended = child.wait_with_output().unwrap();
         let err = String::from_utf8_lossy(&ended.stderr);
         await_logs(&world, "restored\n");

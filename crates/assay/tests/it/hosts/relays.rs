@@ -88,7 +88,7 @@ fn killed_run_leaves_nothing_behind_relays() {
     let world = world_with_relays();
     let mut going = world.fleet_command(&run_words("a,b", "r1", &["--budget", "10min"]));
     let mut going = going.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for_first_case(&world);
+    wait_for_first_case(&world.path("assay/runs"));
     going.kill().unwrap();
     going.wait().unwrap();
     world.wait_until_data_is_gone();

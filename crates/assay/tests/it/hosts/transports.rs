@@ -1,13 +1,13 @@
 //! Transports beyond one plain login: sudo, a command within ssh, and a jump host.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
 use super::{doctor_json, doctor_with_failed_host, generate_key, has_sshd, start_sshd};
+use crate::network::free_port;
 use crate::network::link::run;
 use crate::program::World;
 
@@ -99,10 +99,6 @@ pub(super) fn write_ssh_config(world: &World, hosts: &[(&str, u16)], more: &str)
         path("known"),
     );
     world.write("ssh_config", &text).display().to_string()
-}
-
-pub(super) fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
 #[test]

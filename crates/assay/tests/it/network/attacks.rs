@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{ServerProcess, free_port};
+use crate::processes::{send_signal, wait_until};
 use crate::program::World;
 
 pub(super) const COOKIE: &[u8; 37] = b"abcdefghijklmnopqrstuvwxyzabcdefghij\0";
@@ -99,15 +100,6 @@ fn start_qperf_server(world: &World, port: u16, more: &[&str]) -> ServerProcess 
     ServerProcess::start(world.command(&[&words[..], more].concat()), port)
 }
 
-/// Waits until the condition holds, because a server may notice late.
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "timeout: {what}");
-        thread::sleep(Duration::from_millis(50));
-    }
-}
-
 fn assert_serves_iperf3(world: &World, port: u16) {
     let port = port.to_string();
     let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "100K", "-i", "0"];
@@ -115,13 +107,8 @@ fn assert_serves_iperf3(world: &World, port: u16) {
 }
 
 fn assert_ends_on(signal: &str, mut serving: ServerProcess) {
-    let id = serving.0.id().to_string();
-    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while serving.0.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < deadline, "the server waits for its silent client");
-        thread::sleep(Duration::from_millis(20));
-    }
+    send_signal(serving.0.id(), signal);
+    wait_until("the end of the server", || serving.0.try_wait().unwrap().is_some());
 }
 
 #[test]
@@ -230,7 +217,7 @@ fn server_ends_despite_silent_or_unread_client() {
         let port = free_port();
         let serving = start_qperf_server(&world, port, &[]);
         let _silent = start_qperf_test(port, test, 1).unwrap();
-        assert_ends_on("-TERM", serving);
+        assert_ends_on("TERM", serving);
     }
     let port = free_port();
     let serving = start_qperf_server(&world, port, &[]);
@@ -239,7 +226,7 @@ fn server_ends_despite_silent_or_unread_client() {
     // The reply to it is never read.
     data.write_all(&vec![1; 32 << 20]).unwrap();
     thread::sleep(Duration::from_millis(300));
-    assert_ends_on("-TERM", serving);
+    assert_ends_on("TERM", serving);
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-use super::{free_port, newest_program, wait_until_listening};
+use super::{free_port, newest_program};
+use crate::processes::{send_signal, wait_for_connections, wait_until_listening};
 use crate::program::World;
 
 /// Server whose output is read at its end.
@@ -23,18 +24,13 @@ impl Server {
         command.args(["--idle-timeout", "60"]).args(options);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
-        wait_until_listening(port);
+        wait_until_listening("self", port);
         Self { child, port }
     }
 
     fn finish(self) -> (String, Output) {
         let output = self.child.wait_with_output().unwrap();
         (String::from_utf8(output.stdout.clone()).unwrap(), output)
-    }
-
-    fn interrupt(&self) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     }
 }
 
@@ -142,7 +138,8 @@ fn client_beyond_the_limit_is_told_busy() {
             spawn(client, server.port, "-t 4 -b 1M")
         })
         .collect();
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    // Both ends of the control connections and of the streams.
+    wait_for_connections(server.port, 2 * 4);
     for client in clients(&world) {
         let refused = document(spawn(client, server.port, "-t 1"));
         assert!(refused["error"].as_str().unwrap().contains("busy"), "{refused:#}");
@@ -155,7 +152,7 @@ fn client_beyond_the_limit_is_told_busy() {
     let client = world.command(&["iperf3", "--no-store"]);
     let again = document(spawn(client, server.port, "-t 1 -b 1M"));
     assert_eq!(again.get("error"), None, "{again:#}");
-    server.interrupt();
+    send_signal(server.child.id(), "INT");
     let (text, output) = server.finish();
     assert!(output.status.success(), "{output:?}");
     let served = values(&text);
@@ -213,14 +210,16 @@ fn lines_and_events_name_their_test() {
 #[test]
 fn interrupted_server_ends_all_tests() {
     let world = World::new();
-    let server = Server::start(&world, &["--clients", "3", "-J"]);
+    let server = Server::start(&world, &["--clients", "3", "-J", "-i", "0.2"]);
     let running: Vec<Child> = clients(&world)
         .into_iter()
         .map(|client| spawn(client, server.port, "-t 60 -b 1M"))
         .collect();
     let count = running.len();
-    std::thread::sleep(std::time::Duration::from_millis(2500));
-    server.interrupt();
+    wait_for_connections(server.port, 4 * count);
+    // Several intervals of each test.
+    std::thread::sleep(std::time::Duration::from_millis(900));
+    send_signal(server.child.id(), "INT");
     let (text, output) = server.finish();
     assert!(output.status.success(), "{output:?}");
     let served = values(&text);

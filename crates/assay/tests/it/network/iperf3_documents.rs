@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{free_port, is_installed, newest_program, wait_until_listening};
+use super::{free_port, is_installed, newest_program};
+use crate::processes::wait_until_listening;
 use crate::program::World;
 
 const MODES: [&str; 10] = [
@@ -47,7 +48,7 @@ impl Program<'_> {
         let mut serving = server.command(world);
         serving.args(["-s", "-1", "-J", "-p", &port_text]);
         let serving = serving.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        wait_until_listening(port);
+        wait_until_listening("self", port);
         let mut client = self.command(world);
         client.args(["-c", "127.0.0.1", "-J", "-p", &port_text]).args(mode.split(' '));
         let client = client.output().unwrap();

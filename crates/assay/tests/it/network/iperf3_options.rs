@@ -1,11 +1,12 @@
 //! Options of `assay iperf3` that concern this end: its output, files, CPUs, sockets and limits.
 
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{ServerProcess, free_port, is_installed, newest_program, wait_until_listening};
+use super::{ServerProcess, free_port, is_installed, newest_program};
+use crate::processes::{send_signal, wait_for_connections, wait_until, wait_until_listening};
 use crate::program::{Outcome, World};
 
 fn server(world: &World, port: u16, options: &[&str]) -> ServerProcess {
@@ -18,14 +19,6 @@ fn client(world: &World, port: u16, options: &[&str]) -> Outcome {
     let port = port.to_string();
     let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "--no-store"];
     world.assay(&[&words[..], options].concat())
-}
-
-fn until(mut happens: impl FnMut() -> bool, what: &str) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !happens() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]
@@ -74,9 +67,9 @@ fn daemon_serves_after_the_command_has_ended() {
     let id = std::fs::read_to_string(world.path("pid")).unwrap();
     client(&world, port, &["-n", "1M"]).succeeded();
     let log = || std::fs::read_to_string(world.path("log")).unwrap();
-    until(|| log().contains("receiver"), "the log has no result");
-    assert!(Command::new("kill").arg(&id).status().unwrap().success());
-    until(|| !world.path("pid").exists(), "the PID file was not removed");
+    wait_until("a result in the log", || log().contains("receiver"));
+    send_signal(id.trim().parse().unwrap(), "TERM");
+    wait_until("the PID file is removed", || !world.path("pid").exists());
     // An error before the background is one of the command.
     let _serving = server(&world, port, &[]);
     let outcome = world.assay(&words).failed_with(4);
@@ -144,7 +137,7 @@ fn test_whose_file_cannot_be_written_has_one_document() {
     let port_text = port.to_string();
     let words = ["iperf3", "-s", "-p", &port_text, "-1", "-J", "-F", "/dev/full"];
     let serving: Child = world.command(&words).stdout(Stdio::piped()).spawn().unwrap();
-    wait_until_listening(port);
+    wait_until_listening("self", port);
     client(&world, port, &["-n", "100K"]);
     let output = serving.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -288,7 +281,7 @@ fn debug_prints_messages_of_the_protocol() {
     let port_text = port.to_string();
     let words = ["iperf3", "-s", "-p", &port_text, "-1", "-d"];
     let serving: Child = world.command(&words).stdout(Stdio::piped()).spawn().unwrap();
-    wait_until_listening(port);
+    wait_until_listening("self", port);
     let text = client(&world, port, &["-n", "1M", "-d"]).succeeded().out;
     let output = serving.wait_with_output().unwrap();
     let served = String::from_utf8(output.stdout).unwrap();
@@ -334,12 +327,14 @@ fn test_without_duration_runs_until_a_signal() {
     let world = World::new();
     let port = free_port();
     let _serving = server(&world, port, &[]);
-    let port = port.to_string();
-    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "0", "-b", "10M", "-J"];
-    let running = world.command(&words).stdout(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(2500));
-    let id = running.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let port_text = port.to_string();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port_text, "-t", "0", "-b", "10M", "-J"];
+    let mut command = world.command(&words);
+    let running = command.args(["-i", "0.2"]).stdout(Stdio::piped()).spawn().unwrap();
+    wait_for_connections(port, 4);
+    // Several of its intervals.
+    std::thread::sleep(Duration::from_millis(900));
+    send_signal(running.id(), "INT");
     let output = running.wait_with_output().unwrap();
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(value["intervals"].as_array().unwrap().len() >= 2, "{value:#}");

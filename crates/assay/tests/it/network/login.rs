@@ -2,10 +2,10 @@
 
 use std::io::{Read, Write};
 use std::process::{Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{ServerProcess, attacks, free_port, is_installed, wait_until_listening};
+use super::{ServerProcess, attacks, free_port, is_installed};
+use crate::processes::{send_signal, wait_until, wait_until_listening};
 use crate::program::{World, files_below};
 
 const PASSWORD: &str = "rossi-8hZ";
@@ -94,7 +94,7 @@ fn serve_one_client(
     let port = free_port();
     let mut serving = keys.server_command(port, &[&["-1"], more].concat());
     let child = serving.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_until_listening(port);
+    wait_until_listening("self", port);
     let output = ask(port);
     let said = child.wait_with_output().unwrap();
     (output, String::from_utf8(said.stderr).unwrap())
@@ -142,7 +142,6 @@ fn typed_password_is_not_shown() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     // Types only after the echo is off, as a user does who has read the prompt.
-    let deadline = Instant::now() + Duration::from_secs(30);
     let is_hidden = || {
         let Ok(name) = std::fs::read_to_string(keys.world.path("terminal")) else {
             return false;
@@ -150,10 +149,7 @@ fn typed_password_is_not_shown() {
         let reported = Command::new("stty").args(["-a", "-F", name.trim()]).output().unwrap();
         String::from_utf8_lossy(&reported.stdout).contains("-echo ")
     };
-    while !is_hidden() {
-        assert!(Instant::now() < deadline, "the terminal shows what is typed");
-        thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the terminal hides what is typed", is_hidden);
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(format!("{PASSWORD}\n").as_bytes()).unwrap();
     let mut shown = String::new();
@@ -252,7 +248,7 @@ fn refuses_login_with_wrong_time_or_replay() {
     let more = ["--time-skew-threshold", "1000"];
     let mut serving = keys.server_command(port, &more);
     let child = serving.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_until_listening(port);
+    wait_until_listening("self", port);
     // With the cookie of a running test it would be one of its streams.
     let mut cookie = *attacks::COOKIE;
     let mut asks_for_streams = |token: &str| {
@@ -273,7 +269,7 @@ fn refuses_login_with_wrong_time_or_replay() {
     let words =
         ["qperf", "127.0.0.1", "tcp_lat", "-t", "1", "--listen-port", &port.to_string()];
     keys.world.assay(&words).failed_with(4);
-    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    send_signal(child.id(), "TERM");
     let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
     for reported in [
         "the client's clock differs by",

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use super::link::{FAR, LONG_QUEUE, Link, run};
+use crate::processes::wait_until_listening;
 use crate::program::World;
 
 #[test]
@@ -19,7 +20,7 @@ fn throughput_result_names_its_path() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    wait_until_listening(&serving.id().to_string(), 5201);
     let asked = ["net", "throughput", FAR, "--for", "3s", "--json"];
     let output = link.command_within(false, &world, &asked).output().unwrap();
     serving.wait().unwrap();

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::link::{FAR, Link, NEAR, run};
 use super::stored_runs::assert_all_results_incomplete;
-use super::{ServerProcess, free_port, wait_until_listening};
+use super::{ServerProcess, free_port};
+use crate::processes::{send_signal, wait_for_connections, wait_until, wait_until_listening};
 use crate::program::{Outcome, World, files_below};
 
 /// Runs one test against a peer that does `act` with its first connection.
@@ -196,11 +197,13 @@ fn killed_server_keeps_intervals_and_reports_failure() {
     let world = World::new();
     let port = free_port();
     let serving = ServerProcess::assay(&world, port);
-    let port = port.to_string();
     let dying = thread::spawn(move || {
-        thread::sleep(Duration::from_secs(3));
+        wait_for_connections(port, 4);
+        // Several of its intervals.
+        thread::sleep(Duration::from_millis(900));
         drop(serving);
     });
+    let port = port.to_string();
     let outcome =
         world.assay(&["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "20", "-i", "0.2", "-J"]);
     dying.join().unwrap();
@@ -208,19 +211,6 @@ fn killed_server_keeps_intervals_and_reports_failure() {
     let value: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     assert!(value["error"].is_string(), "{value}");
     assert!(!value["intervals"].as_array().unwrap().is_empty(), "partial intervals are kept");
-}
-
-/// Waits until a server on loopback has `count` connections, including the control connection.
-pub(super) fn wait_for_connections(port: u16, count: usize) {
-    let local = format!(" 0100007F:{port:04X} ");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let is_one = |line: &&str| line.contains(&local) && line.contains(" 01 ");
-    while std::fs::read_to_string("/proc/net/tcp").unwrap().lines().filter(is_one).count()
-        < count
-    {
-        assert!(Instant::now() < deadline, "no client connects to {port}");
-        thread::sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]
@@ -311,11 +301,7 @@ fn server_survives_arbitrary_input() {
     }
     let port = port.to_string();
     let arguments = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "10M"];
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while world.assay(&arguments).code != 0 {
-        assert!(Instant::now() < deadline, "the server no longer serves");
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("it serves the next client", || world.assay(&arguments).code == 0);
 }
 
 /// Runs a client against a server on loopback that gets a signal once it has `connections`
@@ -328,11 +314,11 @@ fn run_with_signalled_server(
     let world = World::new();
     let port = free_port();
     let serving = ServerProcess::assay(&world, port);
-    let id = serving.0.id().to_string();
+    let id = serving.0.id();
     let stopping = thread::spawn(move || {
         wait_for_connections(port, connections);
         thread::sleep(Duration::from_millis(700));
-        assert!(run(&format!("kill -{signal} {id}")));
+        send_signal(id, signal);
     });
     let port = port.to_string();
     let port: Vec<String> = asked.iter().map(|word| word.replace("PORT", &port)).collect();
@@ -371,14 +357,14 @@ fn server_ends_idle_test_after_receive_timeout() {
     let mut command =
         world.command(&["iperf3", "-s", "-1", "-p", &port, "--rcv-timeout", "700", "-i", "0"]);
     let server = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_until_listening(number);
+    wait_until_listening("self", number);
     let mut asked =
         world.command(&["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "60", "-i", "0"]);
     let mut client = asked.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // Both ends of the control connection and of the stream.
     wait_for_connections(number, 4);
     thread::sleep(Duration::from_millis(700));
-    assert!(run(&format!("kill -STOP {}", client.id())));
+    send_signal(client.id(), "STOP");
     let output = server.wait_with_output().unwrap();
     client.kill().unwrap();
     client.wait().unwrap();

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{ServerProcess, free_port, is_installed};
+use crate::processes::{is_reached, wait_for_connections};
 use crate::program::{World, results};
 
 #[test]
@@ -38,8 +38,8 @@ fn consecutive_clients_leak_nothing() {
     let needed = kibibytes();
     let more = clients(40);
     // The last connection may take a moment to close.
-    std::thread::sleep(Duration::from_millis(500));
-    assert!(descriptors() <= before + 1, "{before} descriptors became {}", descriptors());
+    let are_closed = is_reached(|| descriptors() <= before + 1);
+    assert!(are_closed, "{before} descriptors became {}", descriptors());
     let grown = kibibytes().saturating_sub(needed);
     assert!(grown < 50 * more, "{more} clients left {grown} KiB in an idle server");
     assert!(needed < 10 * 1024, "{needed} KiB are resident in an idle server");
@@ -75,10 +75,12 @@ fn second_concurrent_client_is_told_busy() {
     let world = World::new();
     let port = free_port();
     let _serving = ServerProcess::assay(&world, port);
+    let number = port;
     let port = port.to_string();
     let first = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "3", "-b", "1M"];
     let mut running = world.command(&first).stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(1000));
+    // Both ends of the control connection and of the stream.
+    wait_for_connections(number, 4);
     let second = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1"];
     let outcome = world.assay(&second).failed_with(4);
     assert!(outcome.err.contains("busy"), "{outcome:?}");

@@ -2,15 +2,15 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::peers::wait_for_connections;
 use super::{ServerProcess, free_port};
+use crate::processes::{send_signal, wait_for_connections};
 use crate::program::{World, files_below, results};
 
 /// Runs a command and compares its output with that of the stored run in the same shape.
@@ -191,8 +191,7 @@ fn interrupt_client(world: &World, port: u16, words: &[&str]) -> (String, Value)
     wait_for_connections(port, 2);
     // By then something has been measured.
     thread::sleep(Duration::from_millis(500));
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    send_signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{words:?}");
     (String::from_utf8(output.stdout).unwrap(), world.json(&["show", "latest", "--json"]))
@@ -246,14 +245,10 @@ fn hanging_far_end_keeps_near_results() {
         let child = child.unwrap();
         wait_for_connections(port, 2);
         thread::sleep(Duration::from_millis(300));
-        let tell = |signal: &str, id: u32| {
-            let told = Command::new("kill").args(["-s", signal, &id.to_string()]).status();
-            assert!(told.unwrap().success(), "{signal}");
-        };
-        tell("STOP", serving.0.id());
+        send_signal(serving.0.id(), "STOP");
         if gives_up {
             thread::sleep(Duration::from_millis(2500));
-            tell("INT", child.id());
+            send_signal(child.id(), "INT");
         }
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{output:?}");
