@@ -121,3 +121,18 @@ fn cancellation_keeps_completed_transactions() {
         assert_eq!(measured.list.len(), 2);
     });
 }
+
+/// A client that sends nothing does not keep a stopped server.
+#[test]
+fn stopped_server_leaves_a_silent_client() {
+    let (listener, address) = listen("127.0.0.1");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let server = scope.spawn(|| answer(&listener, address.ip(), 1, &stop).unwrap());
+        let mut silent = TcpStream::connect(address).unwrap();
+        std::thread::sleep(STOP_CHECK_INTERVAL);
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(server.join().unwrap(), 0);
+        assert_eq!(silent.read(&mut [0]).unwrap(), 0, "the server has closed");
+    });
+}

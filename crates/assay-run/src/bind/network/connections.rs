@@ -5,6 +5,7 @@ use std::time::Duration;
 use assay_dialects::wire::qperf::{QperfRequest, QperfTestKind};
 use assay_kernels::network::connections::Transaction;
 use assay_kernels::network::pingpong::WaitMode;
+use assay_model::attribute::Attribute;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::failure::FailureReason;
 use assay_model::quantity::{Quantity, Unit};
@@ -24,7 +25,7 @@ pub(super) fn turns(
     far_end: NetworkFarEnd,
     targets: Vec<NetworkTarget>,
 ) -> Turns<'_> {
-    let mut case = ConnectionsCase { asked, far_end, targets, is_first: true };
+    let mut case = ConnectionsCase { asked, far_end, targets, completed: 0 };
     Box::new(move |recorder| {
         measurement_loop::run_once(&mut |recorder| case.repetition(recorder), recorder)
     })
@@ -35,7 +36,8 @@ struct ConnectionsCase<'a> {
     far_end: NetworkFarEnd,
     /// Candidate servers in order of preference; only the one that has served, once one has.
     targets: Vec<NetworkTarget>,
-    is_first: bool,
+    /// Completed connections of all repetitions.
+    completed: usize,
 }
 
 impl ConnectionsCase<'_> {
@@ -58,10 +60,13 @@ impl ConnectionsCase<'_> {
         let mean_s = totals.iter().map(|ns| *ns as f64).sum::<f64>() * 1e-9 / list.len() as f64;
         let rates = [Quantity::new(rate, Unit::Hertz)];
         recorder.report_second(seconds, &rates, Some(mean_s), None);
-        if std::mem::take(&mut self.is_first) {
+        if self.completed == 0 {
             let address = outcome.address;
             record_path(local_address_for(address), address.ip(), recorder);
         }
+        self.completed += list.len();
+        let rate = SeriesKey::only_series("connection_rate");
+        recorder.add_series_fact(rate, Attribute::Messages, self.completed);
         Ok(())
     }
 
