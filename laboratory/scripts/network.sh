@@ -20,6 +20,12 @@ for delay in 1 10; do
   echo "== delay $delay"
   /lab/assay ping 10.0.0.2 -c 200 -i 0 -q --no-store
 done
+# Prints the connections that the far kernel has accepted.
+accepted() { far awk '/^Tcp: [0-9]/ { print $7 }' /proc/net/snmp; }
+echo '== connections'
+before=$(accepted)
+/lab/assay net connections 10.0.0.2 --for 2s --json --no-store
+echo; echo "accepted $(($(accepted) - before))"
 far tc qdisc del dev veth1 root
 # Sends datagrams through netem. Arguments: name, rate, netem's options.
 send_datagrams() {

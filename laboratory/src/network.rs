@@ -15,7 +15,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     name: "network",
     title: "Delay, loss, order and MTU of a link (netem)",
     description: "A veth pair between two network namespaces. `netem` delays every packet by 1 ms or 10 ms each way: \
-            a round trip has both delays. It loses 0.1 % of the packets one way, and counts them itself: what \
+            a round trip has both delays, a connection takes one round trip, and two with its request. It loses 0.1 % of the packets one way, and counts them itself: what \
             it has dropped is what has to be reported, and the interval has to hold it. It lets every 100th \
             packet overtake all that wait 20 ms, which are one or, where the guest stalls and sends in bursts, several: \
             what is late by RFC 4737 is counted in what `tcpdump` has seen arrive.",
@@ -38,6 +38,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             output_section(output, &format!("delay {delay_ms}"))?,
         )?);
     }
+    figures.extend(check_connections(output_section(output, "connections")?)?);
     figures.push(check_loss(output_section(output, "loss")?)?);
     figures.extend(check_order(output_section(output, "order")?)?);
     for mtu in [1500, 9000] {
@@ -61,6 +62,40 @@ fn check_delay(one_way_ms: f64, text: &str) -> Result<LabFigure> {
         reported: format!("{minimum_ms} ms"),
         verdict: Evidence::Number(minimum_ms, delay_ms..=delay_ms + MAX_EXTRA_MS).judge(),
     })
+}
+
+/// Checks that a connection takes one round trip, a transaction two, and that the far kernel has
+/// accepted as many connections as reported, beside the control connection of each repetition.
+fn check_connections(text: &str) -> Result<[LabFigure; 3]> {
+    const ROUND_TRIP_MS: f64 = 20.0;
+    let report = parse_document(text)?;
+    let results = report["results"].as_array().context("there are no results")?;
+    let find = |metric: &str| {
+        let result = results.iter().find(|result| result["metric"] == metric);
+        result.with_context(|| format!("there is no {metric}"))
+    };
+    let check_minimum = |metric: &str, round_trips: f64| -> Result<LabFigure> {
+        let minimum_s = find(metric)?["min"].as_f64().context("no minimum")?;
+        let (minimum_ms, delay_ms) = (minimum_s * 1e3, round_trips * ROUND_TRIP_MS);
+        let most_ms = delay_ms + round_trips * MAX_EXTRA_MS;
+        Ok(LabFigure {
+            name: format!("minimum of {metric}, {ROUND_TRIP_MS} ms of round trip"),
+            truth: format!("{delay_ms} ms, and at most {most_ms} ms"),
+            reported: format!("{minimum_ms:.3} ms"),
+            verdict: Evidence::Number(minimum_ms, delay_ms..=most_ms).judge(),
+        })
+    };
+    let rate = find("connection_rate")?;
+    let number = |value: &Value| value.as_u64().context("a count is missing");
+    let (reported, control) = (number(&rate["parameters"]["messages"])?, number(&rate["n"])?);
+    let accepted = text.lines().find_map(|line| line.strip_prefix("accepted "));
+    let accepted: u64 = accepted.context("the kernel's count is missing")?.parse()?;
+    let truth = accepted.saturating_sub(control);
+    Ok([
+        check_minimum("connect_time", 1.0)?,
+        check_minimum("transaction_time", 2.0)?,
+        LabFigure::exact("connections", &truth.to_string(), reported.to_string()),
+    ])
 }
 
 /// Fraction of the datagrams, as a count, with its interval.
@@ -171,10 +206,26 @@ mod tests {
     use super::*;
 
     /// Output of the guest for a link.
-    fn guest_output(minimum_ms: [f64; 2], lost: u32, late: u32, segment: u32) -> String {
+    fn guest_output(
+        minimum_ms: [f64; 2],
+        connect_ms: f64,
+        lost: u32,
+        late: u32,
+        segment: u32,
+    ) -> String {
         let delays = [1, 10].into_iter().zip(minimum_ms).map(|(delay, minimum)| {
             format!("\n== delay {delay}\nrtt min/avg/max/mdev = {minimum}/30/31/0.1 ms\n")
         });
+        // Two repetitions, each with a control connection.
+        let connections = format!(
+            r#"
+== connections
+{{"results":[{{"metric":"connection_rate","n":2,"parameters":{{"messages":50}}}},
+{{"metric":"connect_time","min":{}}},{{"metric":"transaction_time","min":0.0402}}]}}
+accepted 52
+"#,
+            connect_ms / 1e3
+        );
         let counted = |name: &str, lost: u32, of: u32, late: u32| {
             let row = |metric: &str, count: u32| {
                 let share = f64::from(count) / f64::from(of);
@@ -204,27 +255,33 @@ mod tests {
         });
         let seen: String = seen.map(|at| format!("number {:016x}\n", at + 1)).collect();
         let order = [counted("order", 0, 2100, late), seen].concat();
-        delays.chain([counted("loss", lost, 60_000, 0), order]).chain(paths).collect()
+        let loss = counted("loss", lost, 60_000, 0);
+        delays.chain([connections, loss, order]).chain(paths).collect()
     }
 
     #[test]
     fn detects_each_wrong_value() {
-        for (minimum_ms, lost, late, segment, wrong) in [
-            ([2.1, 20.6], 60, 20, 1448, 0),
-            ([1.9, 20.6], 60, 20, 1448, 1),
-            ([2.1, 22.1], 60, 20, 1448, 1),
-            ([2.1, 20.6], 58, 20, 1448, 1),
-            ([2.1, 20.6], 60, 21, 1448, 1),
-            ([2.1, 20.6], 60, 0, 1448, 1),
-            ([2.1, 20.6], 60, 20, 1460, 1),
+        for (minimum_ms, connect_ms, lost, late, segment, wrong) in [
+            ([2.1, 20.6], 20.1, 60, 20, 1448, 0),
+            ([1.9, 20.6], 20.1, 60, 20, 1448, 1),
+            ([2.1, 22.1], 20.1, 60, 20, 1448, 1),
+            ([2.1, 20.6], 19.9, 60, 20, 1448, 1),
+            ([2.1, 20.6], 22.1, 60, 20, 1448, 1),
+            ([2.1, 20.6], 20.1, 58, 20, 1448, 1),
+            ([2.1, 20.6], 20.1, 60, 21, 1448, 1),
+            ([2.1, 20.6], 20.1, 60, 0, 1448, 1),
+            ([2.1, 20.6], 20.1, 60, 20, 1460, 1),
         ] {
-            let figures = judge(&guest_output(minimum_ms, lost, late, segment)).unwrap();
+            let output = guest_output(minimum_ms, connect_ms, lost, late, segment);
+            let figures = judge(&output).unwrap();
             let count = figures.iter().filter(|it| it.is_correct() == Some(false)).count();
             assert_eq!(count, wrong, "{figures:?}");
         }
-        let partly =
-            guest_output([2.1, 20.6], 60, 20, 1448).replace("number 0000000000000007\n", "");
+        let honest = guest_output([2.1, 20.6], 20.1, 60, 20, 1448);
+        let partly = honest.replace("number 0000000000000007\n", "");
         assert!(judge(&partly).unwrap().iter().any(|it| it.is_correct().is_none()));
+        let fewer = judge(&honest.replace("accepted 52", "accepted 51")).unwrap();
+        assert_eq!(fewer.iter().filter(|it| it.is_correct() == Some(false)).count(), 1);
         assert!(judge("x\n== delay 1\nnothing\n").is_err());
     }
 }

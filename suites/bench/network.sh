@@ -4,9 +4,10 @@
 # network.sh TOOL PATH splice 1       the same without a copy at the sender (-Z)
 # network.sh TOOL PATH udp               prints goodput and loss of datagrams of 1,448 bytes without a limit
 # network.sh TOOL PATH echo           prints the mean of half a round trip of one byte
+# network.sh TOOL PATH connections    prints connections per second, each with a request and a response
 #
 # Each tool has a server of its own, which lives as long as its client. Bulk transfers are not pinned; both
-# ends of a ping-pong share one CPU: otherwise the scheduler decides whether a round trip wakes another CPU.
+# ends of a ping-pong or of connections share one CPU: otherwise the scheduler decides whether a round trip wakes another CPU.
 set -eu
 assay=${ASSAY:-$PWD/target/release/assay}
 folder=$PWD/target/bench/network
@@ -24,6 +25,7 @@ setup() {
     gcc xtask/peers/copy_loop.c -o "$folder/copy_loop" -O2 -pthread
     gcc xtask/peers/udp_loop.c -o "$folder/udp_loop" -O2
     gcc xtask/peers/ping_pong.c -o "$folder/ping_pong" -O2
+    gcc xtask/peers/connect_loop.c -o "$folder/connect_loop" -O2
     clean
     ip netns add "$near"
     ip netns add "$far"
@@ -47,8 +49,10 @@ case $path in
 loopback) at=127.0.0.1 client='' host='' ;;
 veth) at=198.18.78.2 client="ip netns exec $near" host="ip netns exec $far" ;;
 esac
-# The last CPU of this process, for both ends of a ping-pong
-[ "$question" != echo ] || pin="taskset -c $(taskset -cp $$ | sed 's/.*[:,-] *//')"
+# The last CPU of this process, for both ends of a ping-pong or of connections
+case $question in
+echo | connections) pin="taskset -c $(taskset -cp $$ | sed 's/.*[:,-] *//')" ;;
+esac
 
 # serve COMMAND…: a server in the background until the script ends
 serve() {
@@ -109,6 +113,15 @@ assay-udp)
 loop-udp)
     serve "$folder/udp_loop" serve "$at" "$port"
     ask "$folder/udp_loop" send "$at" "$port" 1 | jq -r '"goodput \(.bit_per_s)", "loss \(.loss)"'
+    ;;
+assay-connections)
+    serve "$assay" iperf3 -s -B "$at" -p "$port" -i 0
+    ask "$assay" net connections "$at" --port "$port" --for 1s --json --no-store |
+        jq -r '.results[] | select(.metric == "connection_rate") | "connections \(.median)"'
+    ;;
+loop-connections)
+    serve "$folder/connect_loop" serve "$at" "$port"
+    ask "$folder/connect_loop" ask "$at" "$port" 1 | jq -r '"connections \(.per_s)"'
     ;;
 assay-echo)
     serve "$assay" iperf3 -s -B "$at" -p "$port" -i 0

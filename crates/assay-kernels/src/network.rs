@@ -4,9 +4,11 @@
 //! checks whether it is stopped. Independent of tools' protocols and of the choice of peers: the
 //! callers pass connected sockets and receive plain numbers.
 
+pub mod connections;
 pub mod cpu;
 mod datagram;
 mod datagram_batch;
+mod descriptors;
 pub mod device;
 pub mod ethtool;
 pub mod icmp;

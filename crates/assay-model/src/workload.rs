@@ -24,7 +24,8 @@ pub use memory::{
 };
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{
-    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
+    NetworkConnections, NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload,
+    TransferDirection,
 };
 pub use rdma::{
     MAX_DATAGRAM_BYTES, PORTABLE_DATAGRAM_BYTES, RdmaConnection, RdmaDevice, RdmaDuration,

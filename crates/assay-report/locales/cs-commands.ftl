@@ -261,6 +261,7 @@ plan-per-repetition = { $time } na opakování
 plan-own-congestion = řízení zahlcení podle systému
 plan-there-and-back = zprávy { $size } tam a zpět
 plan-spinning = aktivní čekání
+plan-connection-each = pro každou vlastní spojení
 plan-sleeping = pasivní čekání
 plan-placed-by-launcher = umístění podle spouštěče
 plan-on-hosts = na hostitelích { $hosts }

@@ -266,6 +266,7 @@ plan-per-repetition = { $time } je Wiederholung
 plan-own-congestion = die Überlastkontrolle des Systems
 plan-there-and-back = Nachrichten von { $size } hin und zurück
 plan-spinning = aktives Warten
+plan-connection-each = für jede eine eigene Verbindung
 plan-sleeping = passives Warten
 plan-placed-by-launcher = vom Launcher platziert
 plan-on-hosts = auf den Hosts { $hosts }

@@ -287,6 +287,7 @@ plan-per-repetition = { $time } per repetition
 plan-own-congestion = the system's congestion control
 plan-there-and-back = messages of { $size } there and back
 plan-spinning = spinning
+plan-connection-each = a connection for each
 plan-sleeping = sleeping
 plan-placed-by-launcher = placed by the launcher
 plan-on-hosts = on hosts { $hosts }

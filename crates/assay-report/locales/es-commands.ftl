@@ -265,6 +265,7 @@ plan-per-repetition = { $time } por repetición
 plan-own-congestion = el control de congestión del sistema
 plan-there-and-back = mensajes de { $size } de ida y vuelta
 plan-spinning = espera activa
+plan-connection-each = una conexión para cada uno
 plan-sleeping = espera pasiva
 plan-placed-by-launcher = colocados por el lanzador
 plan-on-hosts = en los hosts { $hosts }

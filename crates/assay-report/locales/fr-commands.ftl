@@ -265,6 +265,7 @@ plan-per-repetition = { $time } par répétition
 plan-own-congestion = le contrôle de congestion du système
 plan-there-and-back = messages de { $size } aller et retour
 plan-spinning = attente active
+plan-connection-each = une connexion pour chacun
 plan-sleeping = attente passive
 plan-placed-by-launcher = placés par le lanceur
 plan-on-hosts = sur les hôtes { $hosts }

@@ -253,6 +253,7 @@ plan-per-repetition = 繰り返しごとに { $time }
 plan-own-congestion = システムの輻輳制御
 plan-there-and-back = { $size } のメッセージの往復
 plan-spinning = ビジーウェイト
+plan-connection-each = メッセージごとに新しい接続
 plan-sleeping = スリープ待機
 plan-placed-by-launcher = ランチャーが配置
 plan-on-hosts = ホスト { $hosts }

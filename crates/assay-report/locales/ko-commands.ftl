@@ -253,6 +253,7 @@ plan-per-repetition = 반복당 { $time }
 plan-own-congestion = 시스템의 혼잡 제어
 plan-there-and-back = { $size } 메시지 왕복
 plan-spinning = 바쁜 대기
+plan-connection-each = 메시지마다 새 연결
 plan-sleeping = 휴면 대기
 plan-placed-by-launcher = 런처가 배치
 plan-on-hosts = 호스트 { $hosts }

@@ -260,6 +260,7 @@ plan-per-repetition = { $time } на повторение
 plan-own-congestion = управление перегрузкой системы
 plan-there-and-back = сообщения по { $size } туда и обратно
 plan-spinning = активное ожидание
+plan-connection-each = для каждого своё соединение
 plan-sleeping = ожидание со сном
 plan-placed-by-launcher = размещает программа запуска
 plan-on-hosts = на узлах { $hosts }

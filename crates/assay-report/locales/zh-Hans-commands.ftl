@@ -253,6 +253,7 @@ plan-per-repetition = 每次重复 { $time }
 plan-own-congestion = 系统的拥塞控制
 plan-there-and-back = { $size } 消息往返
 plan-spinning = 忙等待
+plan-connection-each = 每条消息使用新连接
 plan-sleeping = 休眠等待
 plan-placed-by-launcher = 由启动器放置
 plan-on-hosts = 主机 { $hosts }

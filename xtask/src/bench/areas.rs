@@ -140,6 +140,10 @@ pub(super) const AREAS: &[BenchArea] = &[
             ),
             suite("network-splice", PeerLevels::Tools(&["iperf3"])),
             suite("network-echo", PeerLevels::Tools(&["qperf", "sockperf", "loop"])),
+            suite(
+                "network-connections",
+                PeerLevels::ToolsByPath(&["loopback", "veth"], &["loop"]),
+            ),
         ],
     },
     BenchArea {

@@ -43,7 +43,7 @@ fn requested_throughput(workload: &Workload) -> Option<(&NetworkWorkload, &Netwo
     let work = workload.as_tcp().or_else(|| workload.as_udp())?;
     match &work.question {
         NetworkTest::Throughput(asked) => Some((work, asked)),
-        NetworkTest::Latency(_) => None,
+        NetworkTest::Latency(_) | NetworkTest::Connections(_) => None,
     }
 }
 

@@ -33,7 +33,7 @@ fn requested_latency(workload: &Workload) -> Option<(&NetworkWorkload, &NetworkL
     let work = workload.as_icmp()?;
     match &work.question {
         NetworkTest::Latency(it) => Some((work, it)),
-        NetworkTest::Throughput(_) => None,
+        NetworkTest::Throughput(_) | NetworkTest::Connections(_) => None,
     }
 }
 

@@ -61,6 +61,7 @@ fn find_test(workload: &Workload) -> Option<(&NetworkWorkload, &'static QperfFig
                 && it.congestion.is_none();
             (is_plain && is_tcp).then_some((work, &TCP_BANDWIDTH))
         }
+        NetworkTest::Connections(_) => None,
     }
 }
 
@@ -81,6 +82,7 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
             it.seconds
         }
         NetworkTest::Throughput(it) => it.seconds,
+        NetworkTest::Connections(_) => return Err(refused()),
     };
     // Six digits instead of the default of about three.
     let rest = ["-t", &seconds.to_string(), "-e", "6", test.name].map(str::to_owned);

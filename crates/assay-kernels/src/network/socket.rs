@@ -225,6 +225,21 @@ pub(super) fn set_low_water(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
     )
 }
 
+/// Sets the timeout of blocking sends, receives, connects and accepts. Accepted sockets inherit it.
+///
+/// # Errors
+/// The system's error.
+pub(super) fn set_timeouts(socket: &impl AsFd, timeout: Duration) -> io::Result<()> {
+    let value = libc::timeval {
+        tv_sec: timeout.as_secs() as libc::time_t,
+        tv_usec: timeout.subsec_micros() as libc::suseconds_t,
+    };
+    for option in [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO] {
+        set_option(socket, libc::SOL_SOCKET, option, &value, "a timeout")?;
+    }
+    Ok(())
+}
+
 /// Returns the largest segment of a connection in bytes.
 ///
 /// # Errors
@@ -269,7 +284,7 @@ pub fn wait_readable(socket: &impl AsFd, timeout: Duration) -> bool {
 fn apply_tcp_options(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
     apply_options(socket, options)?;
     if options.no_delay {
-        set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32, "TCP_NODELAY")?;
+        set_no_delay(socket)?;
     }
     if let Some(timeout_ms) = options.user_timeout_ms {
         let what = "the timeout of unacknowledged data (TCP_USER_TIMEOUT)";
@@ -293,6 +308,10 @@ fn apply_tcp_options(socket: &impl AsFd, options: &SocketOptions) -> io::Result<
         )?;
     }
     Ok(())
+}
+
+pub(super) fn set_no_delay(socket: &impl AsFd) -> io::Result<()> {
+    set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32, "TCP_NODELAY")
 }
 
 /// Protocol number of a TCP socket.
@@ -388,7 +407,7 @@ fn domain(socket: &impl AsFd) -> io::Result<libc::c_int> {
     Ok(i32::from_ne_bytes(value))
 }
 
-fn new_socket(
+pub(super) fn new_socket(
     address: SocketAddr,
     kind: libc::c_int,
     protocol: libc::c_int,
@@ -451,7 +470,11 @@ fn bind(socket: &OwnedFd, local: SocketAddr) -> io::Result<()> {
         .map_err(|error| with_context(error, &format!("cannot use the local address {local}")))
 }
 
-fn wait_connected(socket: &OwnedFd, timeout: Duration, cancel: &AtomicBool) -> io::Result<()> {
+pub(super) fn wait_connected(
+    socket: &OwnedFd,
+    timeout: Duration,
+    cancel: &AtomicBool,
+) -> io::Result<()> {
     /// Interval between two checks of the cancel flag.
     const GLANCE: Duration = Duration::from_millis(50);
     let deadline = Instant::now() + timeout;

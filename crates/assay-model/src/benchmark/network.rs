@@ -53,6 +53,27 @@ const LOSS: Metric =
     Metric::new("loss", Unit::Ratio, Better::Lower, "datagrams or echoes lost over those sent")
         .with_ratio_pooling();
 
+const CONNECTION_RATE: Metric = Metric::new(
+    "connection_rate",
+    Unit::Hertz,
+    Better::Higher,
+    "connections that carried a request and its response over the time, all streams together",
+);
+
+const CONNECT_TIME: Metric = Metric::new(
+    "connect_time",
+    Unit::Second,
+    Better::Lower,
+    "one connection: from before its socket is made to after the connect",
+);
+
+const TRANSACTION_TIME: Metric = Metric::new(
+    "transaction_time",
+    Unit::Second,
+    Better::Lower,
+    "one connection: from before its socket is made to after the receive of the response",
+);
+
 pub(super) const TCP: Definition = Definition {
     title: "goodput, round trip and CPU cost over TCP",
     method: "\
@@ -64,7 +85,10 @@ end is iperf3, it reports the time of its process alone, without the softirqs th
 Round trip: one message at a time goes to a far end that echoes it (`qperf` or `assay iperf3 -s`); \
 each round trip is timed by one clock on this end. Round trips and half round trips are separate \
 metrics. With `load`, TCP streams load the link meanwhile. All round trips of a repetition are stored \
-as a distribution; 300 of them, evenly spaced, are samples.",
+as a distribution; 300 of them, evenly spaced, are samples. \
+Connections: each stream connects, sends one request, receives the response of the same size, waits \
+until the far end (`assay iperf3 -s`) has closed, closes, and connects again. The far end closes first, \
+so that ports in TIME-WAIT are its own. Both ends have to count the same connections.",
     metrics: &[
         GOODPUT.with_headline("TCP"),
         SEND_RATE,
@@ -120,6 +144,9 @@ as a distribution; 300 of them, evenly spaced, are samples.",
         CPU_LOAD,
         ROUND_TRIP.with_headline("round trip"),
         HALF_ROUND_TRIP,
+        CONNECTION_RATE.with_headline("connection rate"),
+        CONNECT_TIME,
+        TRANSACTION_TIME.with_headline("transaction time"),
     ],
     section: ReportSection::Network,
     variance_source: VarianceSource::Connections,

@@ -41,10 +41,11 @@ impl Plan {
     #[must_use]
     pub fn budget_warning(&self) -> Option<Phrase> {
         let lacking = |case: &Case| {
-            // A repetition of round trips has hundreds of samples.
-            let NetworkTest::Throughput(_) = case.workload.as_network()?.question else {
-                return None;
-            };
+            match case.workload.as_network()?.question {
+                NetworkTest::Throughput(_) | NetworkTest::Connections(_) => {}
+                // A repetition of round trips has hundreds of samples.
+                NetworkTest::Latency(_) => return None,
+            }
             let needed_s = f64::from(MIN_REPETITIONS) * case.repetition_s()?;
             let times = needed_s / case.stopping.budget_s;
             (times > 1.0).then_some(times)
@@ -98,6 +99,7 @@ impl Case {
         let seconds = match &self.workload.as_network()?.question {
             NetworkTest::Throughput(it) => it.seconds,
             NetworkTest::Latency(it) => it.seconds,
+            NetworkTest::Connections(it) => it.seconds,
         };
         Some(seconds.into())
     }

@@ -360,3 +360,26 @@ fn latency_tests_take_busy_polling() {
     let NetworkTest::Latency(test) = &request.tests[0].question else { panic!() };
     assert_eq!(test.busy_poll_us, Some(50));
 }
+
+#[test]
+fn connection_tests_are_made_for_streams_and_sizes() {
+    let text = |benchmark: &str| {
+        format!(
+            "name = \"x\"\n[[measure]]\nbenchmark = \"{benchmark}\"\nmeasures = \"connections\"\n\
+             streams = [1, 4]\nmessage-size = [\"1B\", \"8KiB\"]"
+        )
+    };
+    let suite = parse_suite(&text("network.tcp")).unwrap();
+    let MeasureRequest::Network(request) = &suite.measures[0].request else { panic!() };
+    let tests: Vec<(u32, u64)> = request
+        .tests
+        .iter()
+        .map(|it| match &it.question {
+            NetworkTest::Connections(test) => (test.streams, test.bytes),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(tests, [(1, 1), (1, 8192), (4, 1), (4, 8192)]);
+    let error = parse_suite(&text("network.udp")).unwrap_err().to_string();
+    assert!(error.contains("only network.tcp has connections"), "{error}");
+}

@@ -92,6 +92,12 @@ pub(super) fn network(work: &NetworkWorkload) -> Attributes {
             dimensions
                 .extend(test.rate_per_s.map(|rate| (Attribute::MessagesPerS, rate.into())));
         }
+        NetworkTest::Connections(test) => {
+            dimensions.extend([
+                (Attribute::Streams, test.streams.into()),
+                (Attribute::Bytes, test.bytes.into()),
+            ]);
+        }
     }
     dimensions
 }

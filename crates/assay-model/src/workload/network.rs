@@ -22,6 +22,8 @@ pub enum NetworkTest {
     Throughput(NetworkThroughput),
     /// Round trip of messages.
     Latency(NetworkLatency),
+    /// Connections with one request and one response each.
+    Connections(NetworkConnections),
 }
 
 /// Throughput test.
@@ -63,6 +65,17 @@ pub struct NetworkLatency {
     /// system's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_poll_us: Option<u32>,
+}
+
+/// Test of connections: connect, request, response, close.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NetworkConnections {
+    /// Number of streams, each of which opens one connection after the other.
+    pub streams: u32,
+    /// Size of the request and of the response in bytes.
+    pub bytes: u64,
+    /// Length of one repetition in seconds.
+    pub seconds: u32,
 }
 
 /// Direction of the data transfer, relative to this end.
@@ -113,6 +126,9 @@ impl NetworkWorkload {
                 let poll =
                     test.busy_poll_us.map_or(String::new(), |us| format!("/poll={us}us"));
                 format!("{to}/latency/bytes={}{spin}{poll}{rate}{load}", test.bytes)
+            }
+            NetworkTest::Connections(test) => {
+                format!("{to}/connections/streams={}/bytes={}", test.streams, test.bytes)
             }
         }
     }

@@ -308,6 +308,11 @@ fn describe_network(work: &NetworkWorkload, has_congestion: bool) -> String {
             let parts: Vec<String> = parts.into_iter().chain(rate).chain(load).collect();
             join_details(&parts)
         }
+        NetworkTest::Connections(it) => join_details(&[
+            message!("streams", n = it.streams),
+            message!("plan-there-and-back", size = size(it.bytes)),
+            word("plan-connection-each").to_owned(),
+        ]),
     };
     let to: Vec<String> = [to].into_iter().chain(port).collect();
     join_clauses(&[to.join(" "), question])

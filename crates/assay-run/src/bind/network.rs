@@ -1,6 +1,7 @@
 //! `network.tcp`, `network.udp` and `network.icmp` by assay's own kernels, against any far end that
 //! supports iperf3's or qperf's protocol.
 
+mod connections;
 mod far_end;
 mod latency;
 mod throughput;
@@ -73,16 +74,30 @@ fn begin<'c>(
             if test.load_streams > 0 {
                 cache.require(work, run_cache::streams_port(work))?;
             }
-            let all = far_end.ping_pong_targets();
-            let lacks = |port| cache.lacks(&far_end.host, MissingHostFeature::Port(port));
-            let (missing, targets): (Vec<NetworkTarget>, Vec<NetworkTarget>) =
-                all.into_iter().partition(|target| lacks(target.port));
-            if let (Some(last), []) = (missing.last(), &*targets) {
-                cache.require(work, MissingHostFeature::Port(last.port))?;
-            }
+            let targets = reachable_targets(work, &far_end, cache)?;
             Ok(latency::turns(test, far_end, targets, protocol))
         }
+        NetworkTest::Connections(test) => {
+            let targets = reachable_targets(work, &far_end, cache)?;
+            Ok(connections::turns(test, far_end, targets))
+        }
     }
+}
+
+/// Returns the targets of ping-pongs and connections without the ports that have refused before.
+fn reachable_targets(
+    work: &NetworkWorkload,
+    far_end: &NetworkFarEnd,
+    cache: &RunCache,
+) -> Result<Vec<NetworkTarget>, CaseError> {
+    let all = far_end.ping_pong_targets();
+    let lacks = |port| cache.lacks(&far_end.host, MissingHostFeature::Port(port));
+    let (missing, targets): (Vec<NetworkTarget>, Vec<NetworkTarget>) =
+        all.into_iter().partition(|target| lacks(target.port));
+    if let (Some(last), []) = (missing.last(), &*targets) {
+        cache.require(work, MissingHostFeature::Port(last.port))?;
+    }
+    Ok(targets)
 }
 
 /// Workload as an external tool receives it. A loopback workload is directed to a server in this

@@ -61,6 +61,13 @@ pub enum NetworkError {
     Start { source: io::Error },
     #[error("the ping-pong with {peer} failed")]
     PingPong { peer: String, source: io::Error },
+    #[error("a connection with {peer} failed")]
+    Connections { peer: String, source: io::Error },
+    /// All ports for connections to one address are in use.
+    #[error("no local port is free for a connection to {address}")]
+    NoLocalPort { address: SocketAddr, source: io::Error },
+    #[error("{peer} does not serve tests of connections")]
+    NoConnections { peer: String, source: Box<NetworkError> },
     #[error(transparent)]
     Call(CallError),
     #[error("{peer} cannot be the far end: {causes}")]
@@ -106,6 +113,15 @@ impl NetworkError {
         }
     }
 
+    /// Error for a failed connection of a test of connections. The far end had accepted a control
+    /// connection, so an address that is not available means that its ports are in use.
+    pub fn connections_failed(address: SocketAddr, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::AddrNotAvailable => Self::NoLocalPort { address, source },
+            _ => Self::Connections { peer: address.to_string(), source },
+        }
+    }
+
     /// Replaces the error by an interruption if the user interrupted the test.
     pub fn unless_interrupted(self, cancel: &AtomicBool) -> Self {
         if cancel.load(Ordering::Relaxed) { Self::Interrupted } else { self }
@@ -117,6 +133,7 @@ impl NetworkError {
             Self::NoThread { .. } => true,
             Self::Serve { source, .. }
             | Self::Start { source }
+            | Self::Connections { source, .. }
             | Self::PingPong { source, .. } => ThreadRefusal::is_cause(source),
             Self::Known(_)
             | Self::Listen { .. }
@@ -135,6 +152,8 @@ impl NetworkError {
             | Self::Implausible { .. }
             | Self::Stream { .. }
             | Self::OpenStream { .. }
+            | Self::NoLocalPort { .. }
+            | Self::NoConnections { .. }
             | Self::Call(_)
             | Self::FarEnd { .. }
             | Self::SameMachine { .. }
@@ -242,7 +261,13 @@ impl NetworkError {
             Self::FarEnd { .. } => {
                 "set the data address of that host in a fleet file (address = \"…\")"
             }
-            Self::PingPong { .. } => "check the other end's output",
+            Self::PingPong { .. } | Self::Connections { .. } => "check the other end's output",
+            Self::NoLocalPort { .. } => {
+                "use fewer streams, wait a minute for ports in TIME-WAIT (ss -tan state time-wait), or widen the range (sysctl net.ipv4.ip_local_port_range)"
+            }
+            Self::NoConnections { .. } => {
+                "start `assay iperf3 -s` of this version there; it accepts 32 control connections of one host, one for each stream"
+            }
             Self::Implausible { .. } => {
                 "do not trust this server: measure with another one, or update it"
             }

@@ -24,6 +24,8 @@ pub enum BrokenLaw {
     MoreCounted { what: &'static str, reported: i64, possible: i64 },
     #[error("it reports {reported} messages received, and {answered} were answered")]
     FewerReceived { reported: i64, answered: i64 },
+    #[error("it reports {reported} connections answered, and {measured} were measured here")]
+    OtherConnections { reported: u64, measured: u64 },
     #[error("it reports a jitter of {jitter} in a test of {measured}")]
     Jitter { jitter: Quantity, measured: Quantity },
 }
@@ -70,6 +72,14 @@ pub(super) fn check_stream(own: &OwnStream, theirs: &StreamResult) -> Result<(),
     }
     check_bytes(own, theirs.bytes)?;
     if own.udp { check_datagrams(own, theirs) } else { Ok(()) }
+}
+
+/// Checks that both ends have counted the same connections.
+pub(super) fn check_connections(reported: u64, measured: u64) -> Result<(), BrokenLaw> {
+    match reported == measured {
+        true => Ok(()),
+        false => Err(BrokenLaw::OtherConnections { reported, measured }),
+    }
 }
 
 /// Checks that a test took about as long at the other end. `share` is the least share of a test

@@ -26,6 +26,10 @@ use super::plausibility::{self, BrokenLaw, OwnStream};
 use super::target::NetworkTarget;
 use crate::round_trips::RoundTripTimes;
 
+mod connections;
+
+pub use connections::{ConnectionsOutcome, run_connections};
+
 /// Datagrams of bandwidth tests: numbered in assay's way, and sent one by one.
 pub(super) const DATAGRAM_FORMAT: DatagramFormat =
     DatagramFormat { wide: true, batched: false };

@@ -184,7 +184,10 @@ impl From<MessageCounts> for QperfCounts {
 pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
     let request = &test.request;
     let question = match request.test {
-        QperfTestKind::Configuration | QperfTestKind::Quit => return None,
+        QperfTestKind::Configuration
+        | QperfTestKind::Quit
+        // `assay qperf` does not have this test.
+        | QperfTestKind::TcpConnections => return None,
         QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => latency_question(request),
         QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => rate_question(request),
     };

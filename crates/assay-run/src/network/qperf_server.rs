@@ -1,5 +1,5 @@
 //! Server for qperf's clients: ping-pong and bandwidth over TCP and UDP, and the description of
-//! this host.
+//! this host. For assay's clients it also answers many short connections.
 //!
 //! Each request has its own thread; their number and memory are limited. The data socket is bound
 //! only to the address of the request, and accepts only the requesting host. The test ends when the
@@ -29,6 +29,8 @@ use super::admission::{
 use super::control::{self, ControlConnection};
 use super::error::NetworkError;
 use super::qperf_client::{DATAGRAM_FORMAT, cpu_count, host_times};
+
+mod connections;
 
 /// Limits of all simultaneous requests, each of which takes up to three threads. One host can use
 /// half of them.
@@ -194,6 +196,9 @@ impl QperfServerSession<'_> {
         if !self.admission.reserve(wanted) {
             return Err(NetworkError::Memory { peer: self.control.peer.clone(), wanted });
         }
+        if request.test == QperfTestKind::TcpConnections {
+            return self.measure_connections(request);
+        }
         let awaited =
             self.open_data_socket(request).map_err(|source| self.open_error(source))?;
         let port = match &awaited {
@@ -209,7 +214,11 @@ impl QperfServerSession<'_> {
             _ => return Err(self.closed_error()),
         }
         let statistics = self.run(data, request)?;
-        self.control.send(&QperfServer::statistics_message(&statistics))?;
+        self.finish(&statistics)
+    }
+
+    fn finish(&mut self, statistics: &QperfStatistics) -> Result<(), NetworkError> {
+        self.control.send(&QperfServer::statistics_message(statistics))?;
         // The client closes the connection in either case.
         drop(self.next_event("the client's last words"));
         Ok(())
@@ -402,7 +411,8 @@ impl QperfServerSession<'_> {
 fn buffer_bytes(request: &QperfRequest) -> usize {
     const RECEIVE_LIMIT_BYTES: usize = 1 << 20;
     let bytes = request.message_bytes.max(1) as usize;
-    if request.test.is_latency() { bytes } else { bytes.min(RECEIVE_LIMIT_BYTES) }
+    let is_whole = request.test.is_latency() || request.test == QperfTestKind::TcpConnections;
+    if is_whole { bytes } else { bytes.min(RECEIVE_LIMIT_BYTES) }
 }
 
 fn socket_options(request: &QperfRequest) -> SocketOptions {

@@ -36,6 +36,7 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("net throughput", MEASURING),
     ("net latency", MEASURING),
     ("net request-response", MEASURING),
+    ("net connections", MEASURING),
     ("storage read", MEASURING),
     ("storage write", MEASURING),
     ("storage mix", MEASURING),

@@ -24,6 +24,9 @@ pub(crate) enum NetCommand {
     Latency(LatencyArguments),
     /// Round-trip latency at a fixed rate (open loop), counted from when each message was due
     RequestResponse(RequestResponseArguments),
+    /// Connections per second with one request and one response each; the far end runs
+    /// `assay iperf3 -s`
+    Connections(ConnectionsArguments),
 }
 
 /// Far end and measured time.
@@ -32,12 +35,17 @@ pub(crate) struct FarEndArguments {
     /// Far end [default: this machine over loopback]
     #[arg(value_name = "HOST", value_parser = super::values::parse_host)]
     pub(crate) host: Option<String>,
-    /// Port of the far end [default: 5201 for throughput, 19765 then 5201 for latency]
+    /// Port of the far end [default: 5201 for throughput, otherwise 19765 then 5201]
     #[arg(short, long, requires = "host", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
     /// Measured time, like 10s
     #[arg(long = "for", value_name = "TIME", value_parser = parse_whole_seconds, default_value = "10s", conflicts_with = "budget")]
     pub(crate) length: f64,
+}
+
+/// Protocol of the messages or streams.
+#[derive(Debug, Args)]
+pub(crate) struct ProtocolArguments {
     /// UDP instead of TCP
     #[arg(short, long)]
     pub(crate) udp: bool,
@@ -47,6 +55,8 @@ pub(crate) struct FarEndArguments {
 pub(crate) struct ThroughputArguments {
     #[command(flatten)]
     pub(crate) place: FarEndArguments,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArguments,
     /// Number of parallel streams per direction; several like 1,4,16
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
     pub(crate) streams: Vec<u32>,
@@ -90,6 +100,8 @@ fn parse_stream_rate(text: &str) -> Result<StreamRate, String> {
 pub(crate) struct LatencyArguments {
     #[command(flatten)]
     pub(crate) place: FarEndArguments,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArguments,
     /// Size of one message, like 64B or 8k; several like 64B,8k
     #[arg(long, value_name = "SIZE", value_delimiter = ',', default_value = "1B")]
     pub(crate) message_size: Vec<Bytes>,
@@ -110,6 +122,8 @@ pub(crate) struct LatencyArguments {
 pub(crate) struct RequestResponseArguments {
     #[command(flatten)]
     pub(crate) place: FarEndArguments,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArguments,
     /// Messages per second
     #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_message_rate)]
     pub(crate) rate: f64,
@@ -119,6 +133,20 @@ pub(crate) struct RequestResponseArguments {
     /// Number of TCP streams that load the link during the measurement
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) load_streams: u32,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConnectionsArguments {
+    #[command(flatten)]
+    pub(crate) place: FarEndArguments,
+    /// Number of parallel streams, each of one connection after the other; several like 1,4
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
+    pub(crate) streams: Vec<u32>,
+    /// Size of the request and of the response, like 64B or 8k; several like 64B,8k
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', default_value = "1B")]
+    pub(crate) message_size: Vec<Bytes>,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
 }

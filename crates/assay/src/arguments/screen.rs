@@ -54,6 +54,7 @@ impl AssayCommand {
                 NetCommand::Throughput(typed) => &typed.measuring,
                 NetCommand::Latency(typed) => &typed.measuring,
                 NetCommand::RequestResponse(typed) => &typed.measuring,
+                NetCommand::Connections(typed) => &typed.measuring,
             },
             Self::Storage(typed) => match &typed.what {
                 StorageCommand::Read(typed) | StorageCommand::Write(typed) => &typed.measuring,

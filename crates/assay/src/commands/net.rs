@@ -3,11 +3,14 @@
 use assay_model::benchmark::Benchmark;
 use assay_model::quantity::Bytes;
 use assay_model::suite::{Measure, MeasureRequest, NetworkProtocol, NetworkRequest, Suite};
-use assay_model::workload::{NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload};
+use assay_model::workload::{
+    NetworkConnections, NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload,
+};
 
 use crate::arguments::MeasuringArguments;
 use crate::arguments::network::{
-    FarEndArguments, NetArguments, NetCommand, StreamRate, ThroughputArguments,
+    ConnectionsArguments, FarEndArguments, NetArguments, NetCommand, StreamRate,
+    ThroughputArguments,
 };
 use crate::pipeline;
 use crate::terminal::Terminal;
@@ -27,7 +30,8 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
     match &typed.what {
         NetCommand::Throughput(typed) => {
             let tests = throughput_tests(typed);
-            measure_tests(tests, &typed.place, &typed.measuring, terminal)
+            let udp = typed.protocol.udp;
+            measure_tests(tests, (&typed.place, udp), &typed.measuring, terminal)
         }
         NetCommand::Latency(typed) => {
             let test = |size: &Bytes| {
@@ -41,7 +45,8 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
                 })
             };
             let tests = typed.message_size.iter().map(test).collect();
-            measure_tests(tests, &typed.place, &typed.measuring, terminal)
+            let udp = typed.protocol.udp;
+            measure_tests(tests, (&typed.place, udp), &typed.measuring, terminal)
         }
         NetCommand::RequestResponse(typed) => {
             let test = |size: &Bytes| {
@@ -55,14 +60,31 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
                 })
             };
             let tests = typed.message_size.iter().map(test).collect();
-            measure_tests(tests, &typed.place, &typed.measuring, terminal)
+            let udp = typed.protocol.udp;
+            measure_tests(tests, (&typed.place, udp), &typed.measuring, terminal)
+        }
+        NetCommand::Connections(typed) => {
+            let tests = connection_tests(typed);
+            measure_tests(tests, (&typed.place, false), &typed.measuring, terminal)
         }
     }
 }
 
+/// Returns a test for every number of streams and size of a message.
+fn connection_tests(typed: &ConnectionsArguments) -> Vec<NetworkTest> {
+    let seconds = connection_s(&typed.place, 0);
+    let sizes = &typed.message_size;
+    let pairs =
+        typed.streams.iter().flat_map(|streams| sizes.iter().map(|size| (*streams, size.0)));
+    let test = |(streams, bytes): (u32, u64)| {
+        NetworkTest::Connections(NetworkConnections { streams, bytes, seconds })
+    };
+    pairs.map(test).collect()
+}
+
 /// Returns a test for every direction and number of streams.
 fn throughput_tests(typed: &ThroughputArguments) -> Vec<NetworkTest> {
-    let is_limited = typed.place.udp && !typed.segmentation;
+    let is_limited = typed.protocol.udp && !typed.segmentation;
     let rate_bit_per_s = match typed.rate {
         Some(StreamRate::Limited(rate)) => Some(rate.bit_per_s as u64),
         Some(StreamRate::Unlimited) => None,
@@ -98,11 +120,11 @@ fn connection_s(far_end: &FarEndArguments, load_streams: u32) -> u32 {
 
 fn measure_tests(
     tests: Vec<NetworkTest>,
-    far_end: &FarEndArguments,
+    (far_end, is_udp): (&FarEndArguments, bool),
     measuring: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let (protocol, benchmark) = match far_end.udp {
+    let (protocol, benchmark) = match is_udp {
         true => (NetworkProtocol::Udp, Benchmark::NetworkUdp),
         false => (NetworkProtocol::Tcp, Benchmark::NetworkTcp),
     };

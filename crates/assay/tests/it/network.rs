@@ -5,6 +5,7 @@
 
 mod attacks;
 mod concurrent_clients;
+mod connections;
 mod doctor;
 mod ethtool;
 mod interoperation;

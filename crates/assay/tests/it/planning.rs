@@ -72,6 +72,7 @@ fn options_take_lists_and_bandwidths() {
         ("storage read --engine null --bs 64KiB --rate 400MiB/s", 1),
         ("net throughput --streams 1,4 --direction send,receive", 4),
         ("net latency --message-size 1B,8k", 2),
+        ("net connections --streams 1,2,4 --message-size 1B,8k", 6),
         ("stream --budget 1m30s", 1),
     ] {
         assert_eq!(cases(line), expected, "{line}");

@@ -143,3 +143,13 @@ proptest! {
         while let Ok(Some(_)) = at_run.next_event() {}
     }
 }
+
+/// qperf's own language lacks the test; its number survives the wire.
+#[test]
+fn connections_are_an_extension_of_the_protocol() {
+    let test = QperfTestKind::TcpConnections;
+    assert_eq!(QperfTestKind::from_name(test.name()), None);
+    let request = QperfRequest { time_s: 3, ..QperfRequest::new(test) };
+    assert_eq!(QperfRequest::from_bytes(&request.to_bytes()), Ok(request));
+    assert!(!test.is_latency() && !test.is_udp());
+}

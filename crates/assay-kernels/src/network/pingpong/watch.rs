@@ -7,7 +7,6 @@
 //! counts the users of its descriptor, up and down. So the messages are sent from a thread that has
 //! its own table of descriptors with only the socket.
 
-use std::ffi::{c_int, c_uint};
 use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::RawFd;
@@ -16,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use super::super::descriptors;
 use super::super::progress::STOP_CHECK_INTERVAL;
 use super::super::thread_refusal::ThreadRefusal;
 use crate::clock;
@@ -57,7 +57,7 @@ pub(super) fn run_watched<T: Send>(
     let watcher = thread::current();
     let finished = thread::scope(|scope| {
         let started = thread::Builder::new().spawn_scoped(scope, || {
-            isolate_descriptors(socket);
+            descriptors::isolate(Some(socket));
             let result = work();
             watcher.unpark();
             result
@@ -80,22 +80,6 @@ pub(super) fn run_watched<T: Send>(
         io::Result::Ok(worker.join())
     });
     Ok(finished?.unwrap_or_else(|cause| panic::resume_unwind(cause)))
-}
-
-/// Gives the calling thread its own table of descriptors with only `socket`, so that it keeps open
-/// no descriptor that other threads close. Fails on kernels before 5.9, which only costs time.
-fn isolate_descriptors(socket: RawFd) {
-    /// `CLOSE_RANGE_UNSHARE` of the kernel.
-    const UNSHARE: c_int = 1 << 1;
-    let Ok(socket) = c_uint::try_from(socket) else { return };
-    let close = |first: c_uint, last: c_uint| {
-        // SAFETY: the call takes plain numbers; with `UNSHARE` it changes no table but this thread's,
-        // and this thread uses no descriptor but `socket` until it ends.
-        unsafe { libc::syscall(libc::SYS_close_range, first, last, UNSHARE) }
-    };
-    if close(socket.saturating_add(1), c_uint::MAX) == 0 && socket > 0 {
-        close(0, socket - 1);
-    }
 }
 
 /// Returns when the work is done or when it has waited for one message beyond the bounds.

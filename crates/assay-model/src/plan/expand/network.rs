@@ -8,10 +8,16 @@ use crate::workload::{NetworkTest, NetworkWorkload, Workload};
 
 /// Maximum number of streams that iperf3 servers accept.
 const MAX_STREAMS: u32 = 128;
+/// Maximum number of streams of connections: half of the control connections that a server accepts
+/// from one host, because those of the repetition before may not have ended.
+const MAX_CONNECTION_STREAMS: u32 = 16;
 /// Maximum payload of one datagram.
 const MAX_DATAGRAM_PAYLOAD_BYTES: u64 = 65_507;
 /// Maximum message size that ping-pong servers accept.
 const MAX_MESSAGE_BYTES: u64 = 64 << 20;
+
+/// Maximum size of a request: the streams of one host share 64 MiB of the server's memory.
+const MAX_CONNECTION_BYTES: u64 = 4 << 20;
 
 /// Factor from the measured time to the duration of a repetition, which includes connecting and
 /// exchanging results.
@@ -80,6 +86,20 @@ fn check(protocol: NetworkProtocol, question: &NetworkTest) -> Result<(), PlanEr
         NetworkTest::Latency(it) => {
             let streams = u64::from(it.load_streams);
             beyond("the number of loading streams", streams, u64::from(MAX_STREAMS))
+        }
+        NetworkTest::Connections(it) if it.streams == 0 => {
+            Some(PlanError::Zero { what: "the number of streams" })
+        }
+        NetworkTest::Connections(it) if it.bytes == 0 => {
+            Some(PlanError::Zero { what: "the size of a message" })
+        }
+        NetworkTest::Connections(it) if it.bytes > MAX_CONNECTION_BYTES => {
+            let (given, most) = (Bytes(it.bytes), Bytes(MAX_CONNECTION_BYTES));
+            Some(PlanError::SizeTooLarge { what: "a message", given, most })
+        }
+        NetworkTest::Connections(it) => {
+            let most = u64::from(MAX_CONNECTION_STREAMS);
+            beyond("the number of streams", u64::from(it.streams), most)
         }
     };
     fault.map_or(Ok(()), Err)

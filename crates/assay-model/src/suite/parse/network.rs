@@ -8,7 +8,8 @@ use super::{
 };
 use crate::quantity::{Bytes, Quantity, Unit};
 use crate::workload::{
-    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
+    NetworkConnections, NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload,
+    TransferDirection,
 };
 
 /// Default length of a repetition in seconds, if the time suffices.
@@ -31,8 +32,9 @@ pub(super) fn request(
         _ if protocol == NetworkProtocol::Icmp => latencies(table, ECHO_BYTES)?,
         None | Some("throughput") => throughputs(protocol, table)?,
         Some("latency") => latencies(table, 1)?,
+        Some("connections") => connections(protocol, table)?,
         Some(other) => {
-            let help = suggest(other, &["throughput", "latency"]);
+            let help = suggest(other, &["throughput", "latency", "connections"]);
             let place = table.require("measures")?;
             return Err(error_at(place, format!("unknown choice `{other}`"), Some(help)));
         }
@@ -123,6 +125,24 @@ fn latencies(table: &Table<'_>, default_bytes: u64) -> ParseResult<Vec<NetworkTe
         })
     };
     Ok(sizes.unwrap_or_else(|| vec![Bytes(default_bytes)]).into_iter().map(question).collect())
+}
+
+/// Parses tests of connections, which only TCP has.
+fn connections(protocol: NetworkProtocol, table: &Table<'_>) -> ParseResult<Vec<NetworkTest>> {
+    if protocol != NetworkProtocol::Tcp {
+        let place = table.require("measures")?;
+        let help = "UDP has no connections; use `benchmark = \"network.tcp\"`".to_owned();
+        return Err(error_at(place, "only network.tcp has connections", Some(help)));
+    }
+    let streams = table.optional("streams", list_of(count))?.unwrap_or_else(|| vec![1]);
+    let sizes =
+        table.optional("message-size", list_of(size))?.unwrap_or_else(|| vec![Bytes(1)]);
+    let seconds = table.optional("seconds", count)?.unwrap_or(1);
+    let question = |(streams, bytes): (u32, u64)| {
+        NetworkTest::Connections(NetworkConnections { streams, bytes, seconds })
+    };
+    let pairs = streams.iter().flat_map(|streams| sizes.iter().map(|size| (*streams, size.0)));
+    Ok(pairs.map(question).collect())
 }
 
 fn direction(value: &Value<'_>) -> ParseResult<TransferDirection> {

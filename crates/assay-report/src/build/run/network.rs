@@ -24,7 +24,8 @@ pub(super) use plots::describe_courses;
 const CPU_DIGITS: usize = 2;
 
 /// Metrics of the second table; the first one has all others.
-const ROUND_TRIP_METRICS: [&str; 2] = ["round_trip", "half_round_trip"];
+const ROUND_TRIP_METRICS: [&str; 4] =
+    ["round_trip", "half_round_trip", "connect_time", "transaction_time"];
 
 pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     let all = context.section_results(ReportSection::Network);
@@ -198,7 +199,9 @@ fn route(estimate: &MetricEstimate) -> String {
 
 fn round_trip_p99(estimate: &MetricEstimate, prefixes: &ColumnPrefixes) -> String {
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
-    p99.filter(|_| estimate.metric == "round_trip")
+    // That of half round trips is half of that of round trips.
+    let metrics = ["round_trip", "connect_time", "transaction_time"];
+    p99.filter(|_| metrics.contains(&estimate.metric.as_str()))
         .map(|value| prefixes.value_without_interval(value, estimate.unit))
         .unwrap_or_default()
 }

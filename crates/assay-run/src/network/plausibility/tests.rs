@@ -118,3 +118,12 @@ fn qperf_statistics_must_be_possible() {
         assert_eq!(found.is_ok(), is_possible, "{messages}: {found:?}");
     }
 }
+
+#[test]
+fn both_ends_count_the_same_connections() {
+    assert_eq!(check_connections(100, 100), Ok(()));
+    for reported in [99, 101] {
+        let error = check_connections(reported, 100).unwrap_err().to_string();
+        assert!(error.contains("and 100 were measured here"), "{error}");
+    }
+}

@@ -54,6 +54,7 @@ const SHORT_OF_COMMANDS: &[(&str, &[&str])] = &[
     ("net throughput", &["by", "port", "udp", "streams", "direction", "rate"]),
     ("net latency", &["by", "port", "udp", "message-size", "load-streams"]),
     ("net request-response", &["port", "udp", "message-size", "rate"]),
+    ("net connections", &["port", "streams", "message-size"]),
     ("storage read", &["bs", "depth", "random", "rate", "size", "find-rate"]),
     ("storage write", &["bs", "depth", "random", "rate", "size", "destroy-data"]),
     ("storage mix", &["bs", "depth", "random", "rate", "size", "read-share"]),
@@ -110,6 +111,12 @@ const EXAMPLES: &[(&str, &str)] = &[
         "net request-response",
         "Examples:
   assay net request-response vm2 --rate 5000   from when a message was due",
+    ),
+    (
+        "net connections",
+        "Examples:
+  assay net connections                     over loopback
+  assay net connections vm2 --streams 1,8   vm2 runs `assay iperf3 -s`",
     ),
     (
         "storage read",
