@@ -7,10 +7,12 @@ use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::doubt::Doubt;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::sanitize::escape_xml;
 use assay_model::summary::MetricEstimate;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::reference::{Claim, applies_to, has_dimensions, limits_result};
 
@@ -33,8 +35,13 @@ pub struct GateResult {
     pub name: String,
     /// Outcome of the gate.
     pub outcome: GateOutcome,
-    /// Reason, with the figures.
-    pub reason: String,
+    /// Reason, with the figures; English in machine-readable formats.
+    #[serde(serialize_with = "serialize_english")]
+    pub reason: Phrase,
+}
+
+fn serialize_english<S: Serializer>(reason: &Phrase, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(reason)
 }
 
 /// Outcome of a gate.
@@ -79,7 +86,7 @@ pub fn judge(gates: &[MetricGate], comparison: &Comparison) -> Vec<GateResult> {
             gate_results.extend(gate.judge_pair(pair));
         }
         if gate_results.len() == count_before {
-            let reason = "not measured under both conditions".to_owned();
+            let reason = phrase!("gate-not-compared", "not measured under both conditions");
             gate_results.push(GateResult {
                 name: gate.metric.clone(),
                 outcome: GateOutcome::CannotTell,
@@ -108,8 +115,8 @@ impl MetricGate {
     }
 
     /// Judges one value by `at_least` and `at_most`, without a comparison.
-    fn judge_bounds(&self, value: &MetricEstimate) -> Vec<(GateOutcome, String)> {
-        let format_value = |value: f64| Quantity::new(value, self.unit).to_string();
+    fn judge_bounds(&self, value: &MetricEstimate) -> Vec<(GateOutcome, Phrase)> {
+        let format_value = |value: f64| format_exact(Quantity::new(value, self.unit));
         let [low, high] = value.ci.unwrap_or([value.median, value.median]);
         let median = format_value(value.median);
         let mut outcomes = Vec::new();
@@ -119,11 +126,21 @@ impl MetricGate {
             _ => GateOutcome::CannotTell,
         };
         if let Some(minimum) = self.at_least {
-            let reason = format!("{median}, at least {}", format_value(minimum));
+            let reason = phrase!(
+                "gate-at-least",
+                "{value}, at least {bound}",
+                value = median.clone(),
+                bound = format_value(minimum)
+            );
             outcomes.push((outcome(low >= minimum, high < minimum), reason));
         }
         if let Some(maximum) = self.at_most {
-            let reason = format!("{median}, at most {}", format_value(maximum));
+            let reason = phrase!(
+                "gate-at-most",
+                "{value}, at most {bound}",
+                value = median,
+                bound = format_value(maximum)
+            );
             outcomes.push((outcome(high <= maximum, low > maximum), reason));
         }
         outcomes
@@ -158,14 +175,19 @@ pub fn judge_hosts<'r>(
                 Some(doubt) => GateResult {
                     name: name.clone(),
                     outcome: GateOutcome::CannotTell,
-                    reason: format!("{reason}; in doubt: {doubt}"),
+                    reason: phrase!(
+                        "gate-in-doubt",
+                        "{reason}; in doubt: {doubt}",
+                        reason = reason,
+                        doubt = doubt
+                    ),
                 },
             });
             gate_results.extend(host_results.map(|it| (estimate.host.as_str(), it)));
         }
         let has_result = |host: &str| applicable.iter().any(|it| it.host == host);
         for host in hosts.iter().filter(|host| !names_host && !has_result(host)) {
-            let (name, reason) = (gate.metric.clone(), "nothing was measured".to_owned());
+            let (name, reason) = (gate.metric.clone(), unmeasured());
             gate_results
                 .push((host, GateResult { name, outcome: GateOutcome::CannotTell, reason }));
         }
@@ -177,8 +199,7 @@ pub fn judge_hosts<'r>(
                 gate.dimensions.contains(&(Attribute::Host, (**host).to_owned()))
             };
             let host = hosts.iter().find(is_named).copied().unwrap_or_default();
-            let (outcome, reason) =
-                (GateOutcome::CannotTell, "nothing was measured".to_owned());
+            let (outcome, reason) = (GateOutcome::CannotTell, unmeasured());
             gate_results.push((host, GateResult { name, outcome, reason }));
         }
     }
@@ -199,7 +220,7 @@ pub fn judge_unmeasured(
     let undecided = |(kind, claim): (&str, &Claim)| GateResult {
         name: format!("{kind} {}", target_name(claim)),
         outcome: GateOutcome::CannotTell,
-        reason: "nothing was measured".to_owned(),
+        reason: unmeasured(),
     };
     let claims = claims.map(|it| ("claim", it));
     claims.chain(limits.map(|it| ("limit", it))).map(undecided).collect()
@@ -218,15 +239,28 @@ pub fn judge_limits(limits: &[Claim], results: &[MetricEstimate]) -> Vec<GateRes
             let is_above = doubts.any(
                 |it| matches!(it, Doubt::AboveLimit { limit, .. } if limit.value >= maximum),
             );
-            let median = Quantity::new(estimate.median, unit);
-            let relation = if is_above { "above the limit" } else { "limit" };
+            let value = format_exact(Quantity::new(estimate.median, unit));
+            let bound = format_exact(Quantity::new(maximum, unit));
             gate_results.push(GateResult {
                 name: format!("limit {} {}", limit.what, estimate.case),
                 outcome: match is_above {
                     true => GateOutcome::CannotTell,
                     false => GateOutcome::Passed,
                 },
-                reason: format!("{median}, {relation} {}", Quantity::new(maximum, unit)),
+                reason: match is_above {
+                    true => phrase!(
+                        "gate-above-limit",
+                        "{value}, above the limit {bound}",
+                        value = value,
+                        bound = bound
+                    ),
+                    false => phrase!(
+                        "gate-limit",
+                        "{value}, limit {bound}",
+                        value = value,
+                        bound = bound
+                    ),
+                },
             });
         }
     }
@@ -242,9 +276,12 @@ fn target_name(claim: &Claim) -> String {
 
 /// Judges by how much the second condition is worse, from the interval of the ratio. With too few
 /// runs for an interval it uses the ratio and adds a note.
-fn judge_change(pair: &MetricComparison, max_loss: f64) -> (GateOutcome, String) {
+fn judge_change(pair: &MetricComparison, max_loss: f64) -> (GateOutcome, Phrase) {
     let Some(ratio) = pair.ratio else {
-        return (GateOutcome::CannotTell, "a run has no value above 0".to_owned());
+        return (
+            GateOutcome::CannotTell,
+            phrase!("gate-no-ratio", "a run has no positive value"),
+        );
     };
     let loss = |ratio: f64| match pair.b.better {
         Better::Higher => 1.0 - ratio,
@@ -262,13 +299,38 @@ fn judge_change(pair: &MetricComparison, max_loss: f64) -> (GateOutcome, String)
     } else {
         GateOutcome::CannotTell
     };
-    let basis = if ends.is_some() { "" } else { "; too few runs for an interval" };
-    let word = if loss(ratio) > 0.0 { "worse" } else { "better" };
-    let share = 100.0 * loss(ratio).abs();
-    (
-        outcome,
-        format!("{share:.1} % {word}, at most {:.1} % worse allowed{basis}", 100.0 * max_loss),
-    )
+    let percent = |share: f64| Phrase::exact_value(format!("{:.1} %", 100.0 * share));
+    let (share, allowed) = (percent(loss(ratio).abs()), percent(max_loss));
+    let reason = match loss(ratio) > 0.0 {
+        true => phrase!(
+            "gate-worse",
+            "{share} worse, at most {allowed} worse allowed",
+            share = share,
+            allowed = allowed
+        ),
+        false => phrase!(
+            "gate-better",
+            "{share} better, at most {allowed} worse allowed",
+            share = share,
+            allowed = allowed
+        ),
+    };
+    let reason = match ends {
+        Some(_) => reason,
+        None => {
+            phrase!("gate-few-runs", "{reason}; too few runs for an interval", reason = reason)
+        }
+    };
+    (outcome, reason)
+}
+
+/// Reason of an entry without a result.
+fn unmeasured() -> Phrase {
+    phrase!("gate-unmeasured", "nothing was measured")
+}
+
+fn format_exact(quantity: Quantity) -> Phrase {
+    Phrase::exact_value(quantity.to_string())
 }
 
 /// Combines all outcomes: failed if any gate failed, otherwise undecided if any is undecided.
@@ -295,7 +357,7 @@ pub fn junit(results: &[GateResult]) -> String {
         results.len()
     );
     for it in results {
-        let (name, reason) = (escape_xml(&it.name), escape_xml(&it.reason));
+        let (name, reason) = (escape_xml(&it.name), escape_xml(&it.reason.to_string()));
         let _ = write!(text, "  <testcase classname=\"assay\" name=\"{name}\">");
         let _ = match it.outcome {
             GateOutcome::Passed => write!(text, "<system-out>{reason}</system-out>"),
@@ -318,7 +380,12 @@ pub fn markdown(results: &[GateResult]) -> String {
             GateOutcome::CannotTell => "cannot tell",
         };
         let cell = |text: &str| text.replace('|', "\\|");
-        let _ = writeln!(text, "| {} | {outcome} | {} |", cell(&it.name), cell(&it.reason));
+        let _ = writeln!(
+            text,
+            "| {} | {outcome} | {} |",
+            cell(&it.name),
+            cell(&it.reason.to_string())
+        );
     }
     text
 }
@@ -332,7 +399,7 @@ mod tests {
         let gate_result = |outcome| GateResult {
             name: "a<b>&\"c\"|\u{1}".to_owned(),
             outcome,
-            reason: "r".to_owned(),
+            reason: "r".into(),
         };
         let results = [GateOutcome::Passed, GateOutcome::Failed, GateOutcome::CannotTell]
             .map(gate_result);

@@ -78,6 +78,8 @@ pub enum AgentRequest {
     TreesPhase(Box<TreesPhase>),
     /// End the phase as if its work were done.
     Enough,
+    /// Use at most these seconds for the case that the next start message begins; 0 leaves it out.
+    Grant(f64),
     /// Start the waiting work when the monotonic clock shows this many nanoseconds.
     Start(u64),
     /// Cancel the current work in good order.

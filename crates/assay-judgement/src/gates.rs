@@ -4,7 +4,7 @@ use assay_claims::gate::{self, GateOutcome, GateResult, MetricGate};
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::DistrustReason;
 use assay_report::document::{Block, ColumnCell, Document, ReportTable, left};
-use assay_report::words::message;
+use assay_report::words::{self, message};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn gate_columns(it: &GateResult) -> [ColumnCell; 3] {
     [
         left(message("column-gate"), &*it.name),
         left(message("column-outcome"), outcome_word(it.outcome)),
-        left(message("column-why"), &*it.reason),
+        left(message("column-why"), words::phrase(&it.reason)),
     ]
 }
 
@@ -109,11 +109,12 @@ fn format_exceptions(judged: &[(&str, &GateResult)]) -> Option<String> {
         let (host, first) = all.next()?;
         let others = match all.count() {
             0 => String::new(),
-            n => format!(" (and {n} more)"),
+            n => format!(" {}", words::count_message("gates-others", n)),
         };
         let host = if host.is_empty() { String::new() } else { format!("{host}: ") };
         let word = outcome_word(outcome);
-        Some(format!("--expect: {word}: {host}{}: {}{others}", first.name, first.reason))
+        let reason = words::phrase(&first.reason);
+        Some(format!("--expect: {word}: {host}{}: {reason}{others}", first.name))
     };
     of_outcome(GateOutcome::Failed).or_else(|| of_outcome(GateOutcome::CannotTell))
 }
@@ -124,4 +125,31 @@ fn outcome_word(outcome: GateOutcome) -> &'static str {
         GateOutcome::Failed => "gate-failed",
         GateOutcome::CannotTell => "verdict-cannot-tell",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_claims::expectation::{Expectations, JudgedResults};
+    use assay_report::locale::{Language, Locale};
+
+    use super::*;
+
+    #[test]
+    fn reasons_are_in_the_language_of_the_screen() {
+        let text = "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"6 GB/s\"\n";
+        let expected = Expectations::parse(text, JudgedResults::SingleRuns).unwrap();
+        let claims = expected.claims.as_slice();
+        let judged = gate::judge_unmeasured((claims, &[]), &[]);
+        let twice = [judged.clone(), judged.clone()].concat();
+        for (locale, expected) in [
+            (Locale::En, "cannot tell: claim memory.stream/triad: nothing was measured"),
+            (Locale::De, "es wurde nichts gemessen (und 1 weitere)"),
+            (Locale::Fr, "rien n’a été mesuré (et 1 de plus)"),
+        ] {
+            let language = Language { locale, has_invariant_units: false };
+            let line = language.scope(|| exceptions_line(&twice)).unwrap();
+            assert!(line.contains(expected), "{line}");
+        }
+        assert_eq!(json!(judged)[0]["reason"], "nothing was measured");
+    }
 }

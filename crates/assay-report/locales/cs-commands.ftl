@@ -119,6 +119,7 @@ column-gate = práh
 column-outcome = výsledek
 gate-passed = splněn
 gate-failed = nesplněn
+gates-others = (a další: { $n })
 compare-differences = Další rozdíly
 compare-unmatched = Změřeno jen za jedné podmínky
 compare-control = kontrola

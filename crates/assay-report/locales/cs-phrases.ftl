@@ -168,6 +168,8 @@ phrase-run-over-budget = běh potrvá asi { $time } místo { $budget } svého ro
 phrase-run-even-longer = běh nyní potrvá asi { $time }, a ne { $before }: co se dosud změřilo, trvalo déle, než se čekalo
 phrase-cases-cut = nezměřeno případů: { $few } z { $all }; rozpočet { $budget } skončil dřív
 phrase-plan-too-short = za { $budget } zůstane nezměřeno asi { $few } z { $all } případů; na všechny by stačilo { $needed }
+phrase-plan-tools-late = { $cases }: nezačne, protože předchozí nástroje využijí celý rozpočet { $budget }
+phrase-budget-not-kept = rozpočet pod { $least } se nedodržuje: případy, které reprezentují stroj, získají první výsledek
 phrase-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu
    *[other] { $all } případů
@@ -201,3 +203,14 @@ phrase-order = pořadí je vylosováno z `--seed` { $seed }
 phrase-turn = měření { $turn } z { $all }: { $condition }
 phrase-as-control = ještě jednou, pro kontrolu
 phrase-hosts-answered = odpověděli hostitelé: { $some } z { $all }
+phrase-gate-not-compared = nezměřeno za obou podmínek
+phrase-gate-at-least = { $value }, nejméně { $bound }
+phrase-gate-at-most = { $value }, nejvýše { $bound }
+phrase-gate-in-doubt = { $reason }; pochybné: { $doubt }
+phrase-gate-unmeasured = nic nebylo změřeno
+phrase-gate-above-limit = { $value }, nad mezí { $bound }
+phrase-gate-limit = { $value }, mez { $bound }
+phrase-gate-no-ratio = některý běh nemá kladnou hodnotu
+phrase-gate-worse = o { $share } horší, povoleno nejvýše { $allowed }
+phrase-gate-better = o { $share } lepší, povoleno zhoršení nejvýše o { $allowed }
+phrase-gate-few-runs = { $reason }; příliš málo běhů pro interval

@@ -123,6 +123,7 @@ column-gate = Schwellenwert
 column-outcome = Ergebnis
 gate-passed = eingehalten
 gate-failed = verletzt
+gates-others = (und { $n } weitere)
 compare-differences = Weitere Unterschiede
 compare-unmatched = Nur unter einer Bedingung gemessen
 compare-control = Kontrolle

@@ -167,6 +167,8 @@ phrase-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } se
 phrase-run-even-longer = der Lauf dauert inzwischen etwa { $time } und nicht { $before }: Was bisher gemessen wurde, dauerte länger als erwartet
 phrase-cases-cut = { $few } von { $all } Testfällen wurden nicht gemessen: Das Budget von { $budget } war vorher zu Ende
 phrase-plan-too-short = in { $budget } werden etwa { $few } von { $all } Testfällen nicht gemessen; für alle würden { $needed } reichen
+phrase-plan-tools-late = { $cases }: beginnt nicht, denn die Werkzeuge davor brauchen das ganze Budget von { $budget }
+phrase-budget-not-kept = ein Budget unter { $least } wird nicht eingehalten: Testfälle, die für die Maschine stehen, bekommen ihr erstes Ergebnis
 phrase-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
     [one] { $all } Testfall
    *[other] { $all } Testfällen
@@ -206,3 +208,14 @@ phrase-hosts-answered = { $some } von { $all } Hosts { $some ->
     [one] hat
    *[other] haben
 } geantwortet
+phrase-gate-not-compared = nicht unter beiden Bedingungen gemessen
+phrase-gate-at-least = { $value }, mindestens { $bound }
+phrase-gate-at-most = { $value }, höchstens { $bound }
+phrase-gate-in-doubt = { $reason }; zweifelhaft: { $doubt }
+phrase-gate-unmeasured = es wurde nichts gemessen
+phrase-gate-above-limit = { $value }, über der Grenze { $bound }
+phrase-gate-limit = { $value }, Grenze { $bound }
+phrase-gate-no-ratio = ein Lauf hat keinen positiven Wert
+phrase-gate-worse = { $share } schlechter, erlaubt sind höchstens { $allowed } schlechter
+phrase-gate-better = { $share } besser, erlaubt sind höchstens { $allowed } schlechter
+phrase-gate-few-runs = { $reason }; zu wenige Läufe für ein Intervall

@@ -123,6 +123,7 @@ column-gate = gate
 column-outcome = outcome
 gate-passed = passed
 gate-failed = failed
+gates-others = (and { $n } more)
 compare-differences = Other differences
 compare-unmatched = Measured under only one condition
 compare-control = control

@@ -123,6 +123,7 @@ column-gate = umbral
 column-outcome = resultado
 gate-passed = cumplido
 gate-failed = no cumplido
+gates-others = (y { $n } más)
 compare-differences = Otras diferencias
 compare-unmatched = Medido en una sola condición
 compare-control = control

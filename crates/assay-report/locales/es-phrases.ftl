@@ -173,6 +173,8 @@ phrase-run-over-budget = la ejecución tarda unos { $time } en lugar de los { $b
 phrase-run-even-longer = la ejecución tarda ya unos { $time } y no { $before }: lo medido hasta ahora tardó más de lo esperado
 phrase-cases-cut = no se midieron { $few } de { $all } casos: el presupuesto de { $budget } terminó antes
 phrase-plan-too-short = en { $budget } no se miden unos { $few } de { $all } casos; { $needed } bastarían para todos
+phrase-plan-tools-late = { $cases }: no empieza, porque las herramientas anteriores usan todo el presupuesto de { $budget }
+phrase-budget-not-kept = un presupuesto inferior a { $least } no se respeta: los casos que representan la máquina obtienen su primer resultado
 phrase-plan-in-a-hurry = { $few ->
     [one] { $few } de { $all } casos solo tiene
    *[other] { $few } de { $all } casos solo tienen
@@ -206,3 +208,14 @@ phrase-order = el orden se sortea con `--seed` { $seed }
 phrase-turn = medición { $turn } de { $all }: { $condition }
 phrase-as-control = otra vez, como control
 phrase-hosts-answered = hosts que han respondido: { $some } de { $all }
+phrase-gate-not-compared = no medido en ambas condiciones
+phrase-gate-at-least = { $value }, al menos { $bound }
+phrase-gate-at-most = { $value }, como máximo { $bound }
+phrase-gate-in-doubt = { $reason }; dudoso: { $doubt }
+phrase-gate-unmeasured = no se midió nada
+phrase-gate-above-limit = { $value }, por encima del límite { $bound }
+phrase-gate-limit = { $value }, límite { $bound }
+phrase-gate-no-ratio = una ejecución no tiene ningún valor positivo
+phrase-gate-worse = { $share } peor, se permite como máximo { $allowed } peor
+phrase-gate-better = { $share } mejor, se permite como máximo { $allowed } peor
+phrase-gate-few-runs = { $reason }; muy pocas ejecuciones para un intervalo

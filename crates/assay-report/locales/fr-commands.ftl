@@ -123,6 +123,7 @@ column-gate = seuil
 column-outcome = résultat
 gate-passed = respecté
 gate-failed = non respecté
+gates-others = (et { $n } de plus)
 compare-differences = Autres différences
 compare-unmatched = Mesuré dans une seule condition
 compare-control = témoin

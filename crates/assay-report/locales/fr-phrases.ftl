@@ -173,6 +173,8 @@ phrase-run-over-budget = l’exécution prend environ { $time } au lieu des { $b
 phrase-run-even-longer = l’exécution prend désormais environ { $time } et non { $before } : ce qui a été mesuré jusqu’ici a pris plus de temps que prévu
 phrase-cases-cut = { $few } cas sur { $all } n’ont pas été mesurés : le budget de { $budget } s’est terminé avant
 phrase-plan-too-short = en { $budget }, environ { $few } cas sur { $all } ne sont pas mesurés ; { $needed } suffiraient pour tous
+phrase-plan-tools-late = { $cases } : ne commence pas, car les outils précédents utilisent tout le budget de { $budget }
+phrase-budget-not-kept = un budget inférieur à { $least } n’est pas respecté : les cas qui représentent la machine obtiennent leur premier résultat
 phrase-plan-in-a-hurry = { $few ->
     [one] { $few } cas sur { $all } n’a
    *[other] { $few } cas sur { $all } n’ont
@@ -206,3 +208,14 @@ phrase-order = l’ordre est tiré de `--seed` { $seed }
 phrase-turn = mesure { $turn } sur { $all } : { $condition }
 phrase-as-control = encore une fois, comme témoin
 phrase-hosts-answered = hôtes ayant répondu : { $some } sur { $all }
+phrase-gate-not-compared = non mesuré dans les deux conditions
+phrase-gate-at-least = { $value }, au moins { $bound }
+phrase-gate-at-most = { $value }, au plus { $bound }
+phrase-gate-in-doubt = { $reason } ; douteux : { $doubt }
+phrase-gate-unmeasured = rien n’a été mesuré
+phrase-gate-above-limit = { $value }, au-dessus de la limite { $bound }
+phrase-gate-limit = { $value }, limite { $bound }
+phrase-gate-no-ratio = une exécution n’a pas de valeur positive
+phrase-gate-worse = { $share } de moins bon, au plus { $allowed } autorisés
+phrase-gate-better = { $share } de mieux, au plus { $allowed } de moins bon autorisés
+phrase-gate-few-runs = { $reason } ; trop peu d’exécutions pour un intervalle

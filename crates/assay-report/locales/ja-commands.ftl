@@ -111,6 +111,7 @@ column-gate = ゲート
 column-outcome = 結果
 gate-passed = 合格
 gate-failed = 不合格
+gates-others = （ほか { $n } 件）
 compare-differences = そのほかの違い
 compare-unmatched = 一方の条件だけで測定
 compare-control = 対照

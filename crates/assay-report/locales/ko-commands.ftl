@@ -111,6 +111,7 @@ column-gate = 게이트
 column-outcome = 결과
 gate-passed = 통과
 gate-failed = 미통과
+gates-others = (외 { $n }개)
 compare-differences = 그 밖의 차이
 compare-unmatched = 한 조건에서만 측정됨
 compare-control = 대조

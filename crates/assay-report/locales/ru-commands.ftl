@@ -118,6 +118,7 @@ column-gate = порог
 column-outcome = итог
 gate-passed = выдержан
 gate-failed = не выдержан
+gates-others = (и ещё { $n })
 compare-differences = Другие различия
 compare-unmatched = Измерено лишь при одном условии
 compare-control = контроль

@@ -169,6 +169,8 @@ phrase-run-over-budget = прогон займёт около { $time } вмес
 phrase-run-even-longer = прогон теперь займёт около { $time }, а не { $before }: измеренное до сих пор заняло больше времени, чем ожидалось
 phrase-cases-cut = не измерено тестов: { $few } из { $all }; бюджет { $budget } закончился раньше
 phrase-plan-too-short = за { $budget } останется без измерения около { $few } из { $all } тестов; на все хватило бы { $needed }
+phrase-plan-tools-late = { $cases }: не начнётся, так как предыдущие инструменты займут весь бюджет { $budget }
+phrase-budget-not-kept = бюджет менее { $least } не соблюдается: тесты, которые представляют машину, получают первый результат
 phrase-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
     [one] { $all } теста
    *[other] { $all } тестов
@@ -202,3 +204,14 @@ phrase-order = порядок получен из `--seed` { $seed }
 phrase-turn = прогон { $turn } из { $all }: { $condition }
 phrase-as-control = ещё раз, для контроля
 phrase-hosts-answered = ответили узлы: { $some } из { $all }
+phrase-gate-not-compared = не измерено при обоих условиях
+phrase-gate-at-least = { $value }, не менее { $bound }
+phrase-gate-at-most = { $value }, не более { $bound }
+phrase-gate-in-doubt = { $reason }; под сомнением: { $doubt }
+phrase-gate-unmeasured = ничего не измерено
+phrase-gate-above-limit = { $value }, выше предела { $bound }
+phrase-gate-limit = { $value }, предел { $bound }
+phrase-gate-no-ratio = у одного из прогонов нет положительного значения
+phrase-gate-worse = хуже на { $share }, допустимо не более { $allowed }
+phrase-gate-better = лучше на { $share }, допустимо ухудшение не более чем на { $allowed }
+phrase-gate-few-runs = { $reason }; слишком мало прогонов для интервала

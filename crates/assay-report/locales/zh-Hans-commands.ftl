@@ -111,6 +111,7 @@ column-gate = 门限
 column-outcome = 结果
 gate-passed = 通过
 gate-failed = 未通过
+gates-others = （另有 { $n } 项）
 compare-differences = 其他差异
 compare-unmatched = 仅在一种条件下测量
 compare-control = 对照

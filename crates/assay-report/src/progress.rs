@@ -342,8 +342,8 @@ fn median(values: &[f64]) -> Option<f64> {
 fn format_remaining(left_s: u64, late_s: u64) -> String {
     let clock = |seconds: u64| format!("{}:{:02}", seconds / 60, seconds % 60);
     match (left_s, late_s) {
-        (0, _) => message!("progress-over", time = clock(late_s)),
         (_, 0) => message!("progress-left", time = clock(left_s)),
+        (0, _) => message!("progress-over", time = clock(late_s)),
         _ => message!("progress-late", left = clock(left_s), late = clock(late_s)),
     }
 }

@@ -154,6 +154,7 @@ impl AgentState {
             AgentRequest::Clock
             | AgentRequest::Alive
             | AgentRequest::Enough
+            | AgentRequest::Grant(_)
             | AgentRequest::Start(_)
             | AgentRequest::Stop
             | AgentRequest::Letter(_)

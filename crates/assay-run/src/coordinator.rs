@@ -28,6 +28,12 @@ pub trait Coordinator {
     /// Opens a call to the agent of another host of the run; returns `None` if there is none.
     fn call(&mut self, host: &str, subject: &str) -> Option<Call>;
 
+    /// Seconds that the coordinator granted the case that began last, 0 if it is left out; `None` if
+    /// this host decides.
+    fn granted_s(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether no other host measures with this one.
     fn is_alone(&self) -> bool {
         false
@@ -50,6 +56,10 @@ impl<C: Coordinator + ?Sized> Coordinator for &mut C {
 
     fn call(&mut self, host: &str, subject: &str) -> Option<Call> {
         (**self).call(host, subject)
+    }
+
+    fn granted_s(&self) -> Option<f64> {
+        (**self).granted_s()
     }
 
     fn is_alone(&self) -> bool {

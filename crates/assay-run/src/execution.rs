@@ -92,15 +92,20 @@ struct CasesContext<'e> {
 }
 
 impl CasesContext<'_> {
-    /// Grants a case its share of the time that the run has left. Returns how the case ends if no
-    /// time is left.
+    /// Grants a case its share of the time that the run has left, or what the coordinator of several
+    /// hosts granted. Returns how the case ends if no time is left.
     fn grant_turn(
         &self,
         case: &Case,
         state: &mut CaseState,
-        elapsed_s: f64,
+        session: &Session<'_>,
     ) -> Option<StopReason> {
-        match self.known.borrow().forecast.allowance(&case.id, elapsed_s) {
+        let allowance = self.known.borrow().forecast.allowance(&case.id, session.elapsed_s());
+        let allowance = match (allowance, session.log.granted_s()) {
+            (Allowance::Planned, Some(granted_s)) => Allowance::from_granted(granted_s),
+            (allowance, _) => allowance,
+        };
+        match allowance {
             Allowance::Planned => None,
             Allowance::UpTo { total_s, end_s, may_end } => {
                 state.limit_time(total_s);
@@ -151,11 +156,11 @@ fn measure_cases(
     let mut known = bind::RunCache::from_plan(plan, host, *keeps_budget);
     match session.log.is_alone() {
         true => known.forecast.begin_earlier(session.seconds_since(*began_ns)),
-        false => known.forecast.fix_transfers(),
+        false => known.forecast.join_hosts(),
     }
     known.forecast.set_memory_costs(bind::measure_memory_costs(plan, cancel));
-    let warnings = [plan.budget_warning(), known.forecast.cut_warning()];
-    warnings.iter().flatten().for_each(|words| session.log.note(None, words));
+    let warnings = plan.budget_warning().into_iter().chain(known.forecast.cut_warnings());
+    warnings.for_each(|words| session.log.note(None, &words));
     let (known, interrupted) = (RefCell::new(known), interrupt::flag());
     let deadline = TurnDeadline::new(cancel, &interrupted);
     let run = CasesContext { execution, known: &known, deadline: &deadline };
@@ -235,7 +240,7 @@ fn measure_case(
     session.start_case(&case.id)?;
     warn_of_case(case, session);
     let mut state = CaseState::new(case, &execution.host.name);
-    if let Some(stopped) = run.grant_turn(case, &mut state, session.elapsed_s()) {
+    if let Some(stopped) = run.grant_turn(case, &mut state, session) {
         known.borrow_mut().forecast.record_end(&case.id);
         return end_case(case, Ok(stopped), &mut state, session);
     }

@@ -16,7 +16,6 @@ use assay_fleet::remote::{
     RemoteTurn,
 };
 use assay_model::event::{RunEvent, StopReason, TurnPosition};
-use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -30,16 +29,17 @@ use crate::coordinator::Alone;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::pauses::WallClockWatch;
-use crate::run_request::PlanForecast;
 use crate::session::{Session, SessionRequest};
 
 mod case_usage;
 pub(crate) mod clocks;
 
 mod deadlines;
+mod fleet_plan;
 pub(crate) mod host_refusals;
 #[cfg(test)]
 mod hostile_hosts;
+mod joint_time;
 mod lockstep;
 pub mod member;
 mod merging;
@@ -53,7 +53,9 @@ mod utilisation;
 
 use case_usage::CaseUsage;
 use clocks::{RemoteClock, SynchronisedHosts};
+pub use fleet_plan::{FleetPlan, LostHost};
 use host_refusals::HostRefusal;
+use joint_time::JointTime;
 use lockstep::Lockstep;
 use merging::MergedPlan;
 use records::FleetRecord;
@@ -88,6 +90,8 @@ pub struct FleetRequest<'a> {
     pub deadline: Duration,
     /// Longest duration of a case.
     pub case_deadline: Option<Duration>,
+    /// Whether the budget is kept, as in [`crate::run_request::RunRequest`].
+    pub keeps_budget: bool,
     /// Turn of a suite with factors.
     pub turn: Option<FleetTurn>,
 }
@@ -99,44 +103,6 @@ pub struct FleetTurn {
     pub turn: RemoteTurn,
     /// Position among all turns; `None` if it is only planned.
     pub position: Option<TurnPosition>,
-}
-
-/// Host that no longer takes part.
-#[derive(Debug)]
-pub struct LostHost {
-    pub host: String,
-    pub failure: HostFailure,
-}
-
-/// Merged plan of all hosts.
-#[derive(Debug)]
-pub struct FleetPlan {
-    /// Plan with the cases of all hosts.
-    pub plan: Plan,
-    /// Hosts that measure each case of the plan.
-    pub hosts: Vec<Vec<String>>,
-    /// Hosts that sent no plan.
-    pub lost: Vec<LostHost>,
-}
-
-impl FleetPlan {
-    /// Forecasts the duration of the plan for typical hosts, as no host reported its facts; a note
-    /// states this assumption. `keeps_budget` as in [`crate::run_request::RunRequest`].
-    #[must_use]
-    pub fn forecast(&self, keeps_budget: bool) -> PlanForecast {
-        let mut outlook =
-            PlanForecast::from_fleet_plan(&self.plan, &HostFacts::default(), keeps_budget);
-        // The note is not needed if the forecast follows from the budget alone.
-        let is_of_hosts =
-            outlook.notes.len() > usize::from(self.plan.budget_warning().is_some());
-        if is_of_hosts {
-            outlook.notes.push(phrase!(
-                "hosts-presumed",
-                "this assumes typical servers: the speed of the hosts is unknown",
-            ));
-        }
-        outlook
-    }
 }
 
 /// Plans on every host.
@@ -202,11 +168,13 @@ pub fn measure(
     let mut steps = Lockstep::new(takes_part.len());
     let absent = (0..takes_part.len()).filter(|host| !takes_part[*host]);
     absent.for_each(|host| steps.mark_gone(host));
+    let joint_time = JointTime::from_plan(&merged.plan, question.keeps_budget);
     let mut fleet = FleetRun {
         question,
         records: FleetRecord::new(question, merged, session, hosts.now_ns()),
         clocks: vec![RemoteClock::default(); takes_part.len()],
         steps,
+        joint_time,
         usage: CaseUsage::new(takes_part.len(), hosts.now_ns()),
         start: None,
         checked_ns: 0,
@@ -382,6 +350,7 @@ struct FleetRun<'f, 'h, 't> {
     records: FleetRecord<'t>,
     clocks: Vec<RemoteClock>,
     steps: Lockstep,
+    joint_time: JointTime,
     usage: CaseUsage,
     start: Option<CommonStart>,
     /// Time of the last check for hosts that lag behind.
@@ -460,6 +429,7 @@ impl FleetRun<'_, '_, '_> {
         let asked_ns = self.hosts.now_ns();
         clocks::synchronise(self, &next)?;
         let at_ns = clocks::next_start_ns(self, &next);
+        let granted_s = self.joint_time.grant(place, at_ns);
         let mut done_ns = BTreeMap::new();
         for host in next {
             if self.steps.is_busy(host) {
@@ -467,6 +437,9 @@ impl FleetRun<'_, '_, '_> {
                 let is_silent = self.clocks[host].is_pending();
                 let from_ns = if is_silent { asked_ns } else { at_ns };
                 self.usage.start(host, place.0, asked_ns, from_ns);
+                if let Some(granted_s) = granted_s {
+                    self.hosts.send_request(host, &AgentRequest::Grant(granted_s));
+                }
                 clocks::schedule_start(self, host, at_ns);
                 done_ns.insert(host, None);
             }

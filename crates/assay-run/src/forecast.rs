@@ -23,6 +23,19 @@ pub(crate) use time_left::Allowance;
 
 /// Shortest budget that is kept, in seconds: a shorter one asks for first results as soon as possible.
 const LEAST_KEPT_S: f64 = 10.0;
+
+/// Returns the note on a budget of the command line that is too short to be kept.
+#[must_use]
+pub fn short_budget_note(budget_s: f64) -> Option<Phrase> {
+    (budget_s < LEAST_KEPT_S).then(|| {
+        phrase!(
+            "budget-not-kept",
+            "a budget below {least} is not kept: cases that represent the machine get their first results",
+            least = Phrase::approximate(LEAST_KEPT_S, Unit::Second),
+        )
+    })
+}
+
 /// Relative excess over a budget that is not reported.
 pub(crate) const TOLERANCE: f64 = 0.2;
 /// Maximum share of a case's budget for the choice of its loops.
@@ -78,14 +91,13 @@ pub(crate) struct RunForecast {
     /// were ready, or less than 0 for the preparation of a run on one host.
     waited_s: f64,
     cases: Vec<Case>,
-    /// Priority of each case; transfers that several hosts begin together are fixed.
     priorities: Vec<TimePriority>,
+    /// Whether the coordinator of several hosts grants the time of each case.
+    is_granted: Vec<bool>,
     /// Whether the budget includes all time of each case.
     bounded: Vec<bool>,
     /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
-    /// Number of cases that share the time of each case, itself included.
-    together: Vec<f64>,
     /// Total overhead of MPI launches without their measurements, and their number.
     launched: (f64, u32),
     memory: Option<MemoryCosts>,
@@ -168,31 +180,32 @@ impl RunForecast {
             keeps_budget,
             priorities: plan.time_priorities(keeps_budget),
             bounded: plan.cases.iter().map(is_bounded).collect(),
-            together: vec![1.0; plan.cases.len()],
+            is_granted: vec![false; plan.cases.len()],
             cases,
             least_s,
             ..Self::default()
         }
     }
 
-    /// Counts the time of a round once: in a plan of several hosts, all its pairs have a case, and they
-    /// measure at the same time.
-    pub(crate) fn join_rounds(&mut self) {
-        for (case, together) in self.cases.iter().zip(&mut self.together) {
-            *together = case.pair.as_ref().map_or(1.0, |pair| f64::from(pair.together.max(1)));
-        }
+    /// Whether headline cases without time for a first result are left out.
+    pub(crate) const fn keeps_budget(&self) -> bool {
+        self.keeps_budget
     }
 
-    /// Shortens no case over the network or of storage: the hosts of a run transfer at the same time,
-    /// and load the storage together.
-    pub(crate) fn fix_transfers(&mut self) {
-        let limits = self.priorities.iter_mut().zip(&mut self.bounded);
-        for (case, (priority, is_bounded)) in self.cases.iter().zip(limits) {
-            let has_storage = uses_storage(&case.workload);
-            if has_storage || case.workload.as_network().is_some() {
+    /// Leaves the time of cases that hosts measure together to their coordinator. These are not
+    /// shortened unless the budget is kept; transfers to another machine never are, because the hosts
+    /// transfer at the same time.
+    pub(crate) fn join_hosts(&mut self) {
+        let limits = self.priorities.iter_mut().zip(&mut self.is_granted);
+        for (case, (priority, is_granted)) in self.cases.iter().zip(limits) {
+            *is_granted = is_joint(case);
+            let is_fixed = match is_joint(case) {
+                true => !self.keeps_budget,
+                false => case.workload.as_network().is_some(),
+            };
+            if is_fixed {
                 *priority = TimePriority::Fixed;
             }
-            *is_bounded &= !has_storage;
         }
     }
 
@@ -324,11 +337,10 @@ impl RunForecast {
         };
         let mut needs: Vec<CaseNeed> = self.cases.iter().enumerate().map(&mut need).collect();
         let pace = CaseNeed::pace(&needs);
-        for (need, together) in needs.iter_mut().zip(&self.together) {
-            need.planned_s /= together;
+        for need in &mut needs {
             // The first turns of a long plan are longer than first results.
             let pace = if need.has_pace { pace } else { 1.0 };
-            need.least_s = (pace * need.least_s / together).min(need.planned_s);
+            need.least_s = (pace * need.least_s).min(need.planned_s);
         }
         needs
     }
@@ -393,10 +405,15 @@ impl MemoryCosts {
     }
 }
 
-/// Whether the budget includes all time of a case: not of programs whose repetitions the user fixed, and
-/// of pairs of hosts.
+/// Whether the budget includes all time of a case: not of programs whose repetitions the user fixed.
 fn is_bounded(case: &Case) -> bool {
-    case.pair.is_none() && case.workload.as_command().is_none_or(|work| work.runs.is_none())
+    case.workload.as_command().is_none_or(|work| work.runs.is_none())
+}
+
+/// Whether the hosts of a run measure a case together: between two of them, or on storage that they
+/// may share.
+pub(crate) fn is_joint(case: &Case) -> bool {
+    case.pair.is_some() || uses_storage(&case.workload)
 }
 
 /// Whether a workload is I/O or operations of files, whose plan says how long they take.

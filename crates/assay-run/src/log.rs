@@ -46,6 +46,11 @@ impl<'t> RunLog<'t> {
         Ok(log)
     }
 
+    /// Seconds that the coordinator granted the case that began last.
+    pub(crate) fn granted_s(&self) -> Option<f64> {
+        self.coordinator.granted_s()
+    }
+
     /// Whether no other host measures with this one.
     pub(crate) fn is_alone(&self) -> bool {
         self.coordinator.is_alone()

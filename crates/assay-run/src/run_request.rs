@@ -28,6 +28,7 @@ use assay_store::Store;
 use crate::coordinator::Coordinator;
 use crate::execution::{self, PlanExecution};
 use crate::failure::{CommandFailure, FailureKind};
+pub use crate::forecast::short_budget_note;
 use crate::forecast::{MemoryCosts, RunForecast};
 use crate::listener::Listener;
 use crate::rdma::RdmaTestError;
@@ -185,25 +186,31 @@ impl PlanForecast {
     /// Forecast of a plan on a host, with the costs of a typical server.
     #[must_use]
     pub fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
-        Self::from_forecast(RunForecast::from_plan(plan, host, keeps_budget), plan, host)
+        let outlook = RunForecast::from_plan(plan, host, keeps_budget);
+        Self::from_forecast(outlook, keeps_budget, plan, host)
     }
 
     /// Forecast of the plan of several hosts.
     pub(crate) fn from_fleet_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let mut outlook = RunForecast::from_plan(plan, host, keeps_budget);
-        outlook.join_rounds();
-        outlook.fix_transfers();
-        Self::from_forecast(outlook, plan, host)
+        outlook.join_hosts();
+        Self::from_forecast(outlook, keeps_budget, plan, host)
     }
 
-    fn from_forecast(mut outlook: RunForecast, plan: &Plan, host: &HostFacts) -> Self {
+    fn from_forecast(
+        mut outlook: RunForecast,
+        keeps_budget: bool,
+        plan: &Plan,
+        host: &HostFacts,
+    ) -> Self {
         outlook.set_memory_costs(Some(MemoryCosts::TYPICAL));
         let beyond = outlook.check_budget(0.0);
         let exceeds_budget = beyond.is_some();
         let expected_s = if exceeds_budget { outlook.required_s(0.0) } else { 0.0 };
-        let time_notes = outlook.cut_warning().into_iter().chain(plan.time_warnings(host));
+        let short = short_budget_note(plan.budget_s).filter(|_| keeps_budget && exceeds_budget);
+        let time_notes = outlook.cut_warnings().into_iter().chain(plan.time_warnings(host));
         Self {
-            notes: beyond.into_iter().chain(time_notes).collect(),
+            notes: beyond.into_iter().chain(short).chain(time_notes).collect(),
             exceeds_budget,
             total_s: plan.budget_s.max(expected_s),
         }

@@ -155,7 +155,7 @@ fn needs_stored_run() -> CommandFailure {
 /// # Errors
 /// An unsupported format, a file that cannot be written, or a value that cannot be serialized.
 pub(crate) fn publish<J: Serialize>(
-    document: impl FnOnce() -> Document,
+    document: impl Fn() -> Document,
     json: impl FnOnce() -> J,
     typed: &PageArguments,
     terminal: &mut Terminal,
@@ -172,9 +172,9 @@ pub(crate) fn publish<J: Serialize>(
         format @ (PageFormat::Text
         | PageFormat::Markdown
         | PageFormat::Html
-        | PageFormat::Svg) => {
-            OutputPage::new(document(), String::new, String::new).render(format, terminal)?
-        }
+        | PageFormat::Svg) => OutputPage::new(document(), String::new, String::new)
+            .with_html(document)
+            .render(format, terminal)?,
     };
     print_or_write(&text, typed, terminal)
 }

@@ -351,7 +351,7 @@ pub static MEASURED_CHECKS: [MeasuredCheck; 47] = [
         Check::HeadingSeries,
         Rule::Name,
         Likely,
-        ("heading-series", "a column of another series than the title"),
+        ("heading-series", "a heading of another series than the title"),
         [0, 0, 4360],
     ),
     row(

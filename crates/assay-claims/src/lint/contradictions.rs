@@ -32,18 +32,35 @@ fn is_series(word: &str) -> bool {
         && version.chars().all(|c| c.is_ascii_digit())
 }
 
+/// Beginnings of the word for a series of machines.
+const SERIES: [&str; 9] =
+    ["series", "serie", "séri", "řad", "seri", "сери", "시리즈", "シリーズ", "系列"];
+
 /// Returns the series in a text that are named as such: `HC-series`, `серии HC`.
 fn named_series(text: &str) -> impl Iterator<Item = &str> {
-    const SERIES: [&str; 9] =
-        ["series", "serie", "séri", "řad", "seri", "сери", "시리즈", "シリーズ", "系列"];
     let lower = text.to_lowercase();
     let is_named = SERIES.iter().any(|word| lower.contains(word));
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter(move |word| is_named && is_series(word))
 }
 
-/// Reports the heading of a column with another series than the title, if the page names it nowhere
-/// else.
+/// Returns the position of the series that is all of a section's heading: `## HB-series`.
+fn section_series(text: &str) -> Option<(usize, &str)> {
+    /// Maximum number of letters of the word for a series, with its ending.
+    const LONGEST: usize = 8;
+    let heading = text.trim_start().strip_prefix('#')?;
+    let mut words = heading.split(|c: char| !c.is_ascii_alphanumeric());
+    let word = words.find(|word| is_series(word))?;
+    let (before, behind) = heading.split_once(word)?;
+    let letters = before.chars().chain(behind.chars()).filter(|c| c.is_alphanumeric());
+    let rest: String = letters.flat_map(char::to_lowercase).collect();
+    let is_word = SERIES.iter().any(|it| rest.starts_with(it));
+    let is_all = rest.is_empty() || (is_word && rest.chars().count() <= LONGEST);
+    is_all.then_some((text.len() - behind.len() - word.len(), word))
+}
+
+/// Reports the heading of a column or a section with another series than the title, if the page names it
+/// nowhere else.
 fn check_headings(lint: &mut Linter<'_>, page: &LintPage) {
     let first = page.titles.iter().chain(page.prose.first()).map(|it| it.text.as_str());
     let titles: Vec<&str> = first.flat_map(named_series).collect();
@@ -52,24 +69,32 @@ fn check_headings(lint: &mut Linter<'_>, page: &LintPage) {
         return;
     };
     let headings = page.tables.iter().filter_map(|it| it.rows.first()).flatten();
-    let is_other = |it: &&PageText| {
-        let word = it.text.trim();
-        is_series(word)
-            && word != *title
+    let columns = headings.filter(|it| is_series(it.text.trim())).map(|it| {
+        let start = it.text.len() - it.text.trim_start().len();
+        (it, start, it.text.trim())
+    });
+    let sections = page.prose.iter().skip(1).filter_map(|it| {
+        let (start, word) = section_series(&it.text)?;
+        Some((it, start, word))
+    });
+    // A page may have a section for each series.
+    let is_one_of_several = sections.clone().any(|(_, _, word)| word == *title);
+    let sections = sections.filter(|_| !is_one_of_several);
+    let is_other = |(_, _, word): &(&PageText, usize, &str)| {
+        word != title
             && word.len() == title.len()
             && word.as_bytes().first() == title.as_bytes().first()
     };
     // Each word is searched once; there are few of this form.
     let mut named: BTreeMap<&str, bool> = BTreeMap::new();
-    for heading in headings.filter(is_other) {
-        let word = heading.text.trim();
-        let is_named = named
-            .entry(word)
-            .or_insert_with(|| page.prose.iter().any(|it| contains(&it.text, word)));
+    for (heading, start, word) in columns.chain(sections).filter(is_other) {
+        let is_named = named.entry(word).or_insert_with(|| {
+            let is_section = |it: &PageText| section_series(&it.text).is_some();
+            page.prose.iter().any(|it| contains(&it.text, word) && !is_section(it))
+        });
         if *is_named {
             continue;
         }
-        let start = heading.text.len() - heading.text.trim_start().len();
         let message = format!("the heading is `{word}`, and the page is about {title}");
         let span = page_span(heading, (start, start + word.len()));
         lint.add(Check::HeadingSeries, span, message);

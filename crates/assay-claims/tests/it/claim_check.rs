@@ -111,7 +111,7 @@ fn limit_is_exceeded_by_its_own_doubt_alone() {
         let unit = estimate.unit;
         estimate.warnings.push(Doubt::AboveLimit { median, limit, unit });
         let judged = gate::judge_limits(&limits, &[estimate]);
-        assert_eq!((judged[0].outcome, judged[0].reason.as_str()), expected);
+        assert_eq!((judged[0].outcome, &*judged[0].reason.to_string()), expected);
     }
 }
 
@@ -139,7 +139,8 @@ fn own_entries_without_result_are_undecided() {
     assert_eq!(gate::judge_unmeasured((&published, &[]), &results), []);
     // The limit of a device does not bound the total of two.
     let judged = gate::judge_limits(&expected.limits, &results);
-    let outcomes: Vec<(&str, GateOutcome)> =
-        judged.iter().map(|it| (it.reason.as_str(), it.outcome)).collect();
-    assert_eq!(outcomes, [("5.000 GB/s, limit 6.000 GB/s", GateOutcome::Passed)]);
+    let outcomes: Vec<(String, GateOutcome)> =
+        judged.iter().map(|it| (it.reason.to_string(), it.outcome)).collect();
+    let passed = ("5.000 GB/s, limit 6.000 GB/s".to_owned(), GateOutcome::Passed);
+    assert_eq!(outcomes, [passed]);
 }

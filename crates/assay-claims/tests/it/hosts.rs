@@ -101,7 +101,7 @@ fn doubted_result_is_undecided() {
             ("three", GateOutcome::CannotTell)
         ]
     );
-    assert!(judged[0].1.reason.ends_with("; in doubt: other-demand"));
+    assert!(judged[0].1.reason.to_string().ends_with("; in doubt: other-demand"));
 }
 
 #[test]

@@ -373,6 +373,30 @@ fn unseen_translations_give_few_false_alarms() {
     }
 }
 
+/// The heading of a section may name another series only if the page is about it, too.
+#[test]
+fn heading_of_another_series_contradicts_the_page() {
+    for (title, section, is_found) in [
+        ("HC-series", "## HB\n\nSTREAM", true),
+        ("HC-series", "## HB-series\n\nSTREAM", true),
+        ("Größen der HC-Serie", "## HB-Serie\n\nSTREAM", true),
+        ("HC 系列", "## HB 系列\n\nSTREAM", true),
+        ("HC-series", "## HC\n\nSTREAM", false),
+        ("HC-series", "## HC\n\nSTREAM\n\n## HB\n\nSTREAM", false),
+        ("HC-series", "## HB\n\nUnlike HB, it has InfiniBand.", false),
+        ("HC-series", "## HB and HC\n\nSTREAM", false),
+        ("HC-series", "## VM\n\nSTREAM", false),
+        ("HC-series", "## Migration from HB\n\nSTREAM", false),
+        ("Sizes", "## HB\n\nSTREAM", false),
+    ] {
+        let text =
+            format!("---\ntitle: {title}\n---\n# {title}\n\n{section} reaches 190 GB/s.\n");
+        let findings = lint(&text, None);
+        let found: Vec<&str> = findings.iter().map(|it| &text[it.start..it.end]).collect();
+        assert_eq!(found, if is_found { vec!["HB"] } else { vec![] }, "{text}");
+    }
+}
+
 /// Kinds of text of public pages that are right: none is reported without being asked for.
 #[test]
 fn right_pages_have_no_likely_errors() {

@@ -97,6 +97,7 @@ fn read_requests(
                 link.send(&AgentReply::Clock(Clocks::read(clock())));
             }
             Ok(AgentRequest::Alive) => {}
+            Ok(AgentRequest::Grant(seconds)) => link.set_grant(seconds),
             Ok(AgentRequest::Start(at_ns)) => drop(start.send(at_ns)),
             Ok(AgentRequest::Letter(letter)) => link.deliver(letter, attend),
             Ok(AgentRequest::Gone(host)) => link.end_calls_with(&host),

@@ -21,6 +21,8 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 pub struct CoordinatorLink {
     output: Mutex<ReplyPipe>,
     start_times: Mutex<Receiver<u64>>,
+    /// Seconds granted to the case that the next start begins.
+    grant: Mutex<Option<f64>>,
     cancel: Arc<AtomicBool>,
     is_stopped: AtomicBool,
     enough: Arc<AtomicBool>,
@@ -44,6 +46,7 @@ impl CoordinatorLink {
         Self {
             output: Mutex::new(ReplyPipe { pipe: output, last_sent: Instant::now() }),
             start_times: Mutex::new(starts),
+            grant: Mutex::default(),
             cancel: Arc::default(),
             is_stopped: AtomicBool::new(false),
             enough: Arc::default(),
@@ -77,6 +80,15 @@ impl CoordinatorLink {
             }
         }
         None
+    }
+
+    pub(super) fn set_grant(&self, seconds: f64) {
+        *self.grant.lock().even_if_poisoned() = Some(seconds);
+    }
+
+    /// Returns the seconds that the coordinator granted since the last call, before the last start.
+    pub fn take_grant(&self) -> Option<f64> {
+        self.grant.lock().even_if_poisoned().take()
     }
 
     /// Returns the flag that cancels the current work.

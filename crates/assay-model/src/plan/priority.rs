@@ -9,8 +9,8 @@ use crate::workload::storage::ResponseCurvePoint;
 /// How a case gives way when the budget of a run ends before the run does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimePriority {
-    /// Its length does not follow from the budget alone: the job of a tool, a test between two hosts,
-    /// and, unless the budget is kept, a user's program or a test of storage.
+    /// Its length does not follow from the budget alone: the job of a tool, and, unless the budget is
+    /// kept, a test between two hosts, a user's program or a test of storage.
     Fixed,
     /// It is shortened to its first result: it represents the machine, or is the first of its
     /// benchmark.
@@ -21,7 +21,7 @@ pub enum TimePriority {
 
 impl Plan {
     /// Returns the priority of each case, in the order of the cases. If the budget is kept, tests of
-    /// storage and programs give way, too.
+    /// storage and between hosts and programs give way, too.
     #[must_use]
     pub fn time_priorities(&self, keeps_budget: bool) -> Vec<TimePriority> {
         let largest = largest_chain_bytes(self.cases.iter().map(|case| &case.workload));
@@ -33,7 +33,8 @@ impl Plan {
             .map(|case| case.workload.benchmark())
             .collect();
         let priority = |case: &Case| match &case.workload {
-            _ if case.by != "assay" || case.pair.is_some() => TimePriority::Fixed,
+            _ if case.by != "assay" => TimePriority::Fixed,
+            _ if case.pair.is_some() && !keeps_budget => TimePriority::Fixed,
             Workload::Stream(_)
             | Workload::Latency(_)
             | Workload::Copy(_)
@@ -142,17 +143,7 @@ mod tests {
     #[test]
     fn one_case_of_each_benchmark_is_a_headline() {
         use TimePriority::{Fixed, Headline, Optional};
-        let pair = CasePair {
-            peer: "b".into(),
-            address: None,
-            question: 0,
-            round: 0,
-            together: 1,
-            own: RdmaDevice::default(),
-            far: RdmaDevice::default(),
-        };
         let tool = Case { by: "stream".into(), ..case("tool", stream("node")) };
-        let of_pair = Case { pair: Some(pair), ..case("pair", stream("node")) };
         for (cases, expected) in [
             (
                 vec![case("core", stream("core")), case("node", stream("node"))],
@@ -166,12 +157,32 @@ mod tests {
                 vec![case("small", chain(4096)), case("large", chain(8192))],
                 vec![Optional, Headline],
             ),
-            (vec![tool, of_pair], vec![Fixed, Fixed]),
+            (vec![tool], vec![Fixed]),
         ] {
             let plan =
                 Plan { suite: "s".into(), budget_s: 1.0, seed: None, cases, omitted: vec![] };
             assert_eq!(plan.time_priorities(true), expected);
         }
+    }
+
+    #[test]
+    fn pairs_give_way_to_a_kept_budget() {
+        let pair = CasePair {
+            peer: "b".into(),
+            address: None,
+            question: 0,
+            round: 0,
+            together: 1,
+            own: RdmaDevice::default(),
+            far: RdmaDevice::default(),
+        };
+        let of_pair = Case { pair: Some(pair), ..case("pair", stream("node")) };
+        let by_tool = Case { by: "iperf3".into(), ..of_pair.clone() };
+        let cases = vec![of_pair, by_tool];
+        let plan =
+            Plan { suite: "s".into(), budget_s: 60.0, seed: None, cases, omitted: vec![] };
+        assert_eq!(plan.time_priorities(false), [TimePriority::Fixed; 2]);
+        assert_eq!(plan.time_priorities(true), [TimePriority::Headline, TimePriority::Fixed]);
     }
 
     /// Tests of storage and programs give way only to a budget that is kept, points of a curve before

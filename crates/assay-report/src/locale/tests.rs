@@ -212,6 +212,7 @@ fn every_language_translates_phrases() {
     let mut code = String::new();
     sources(&root.join("../assay-fleet/src"), &mut code);
     sources(&root.join("../assay-run/src"), &mut code);
+    sources(&root.join("../assay-claims/src"), &mut code);
     sources(&root.join("../assay-model/src/plan"), &mut code);
     let english = phrases(&code);
     assert!(english.len() > 130, "{}", english.len());

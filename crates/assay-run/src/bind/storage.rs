@@ -59,14 +59,29 @@ pub(super) fn measure(
     if is_whole && matches!(test.point, None | Some(ResponseCurvePoint::Maximum)) {
         results::record_headroom(&outcome, &workload, recorder)?;
     }
-    // Fails after an interruption; the records so far are kept.
-    let next = recorder.next_action(recorder.elapsed_s() - began_s)?;
+    let next = recorder.next_action(recorder.elapsed_s() - began_s);
+    let next = unless_complete(&test.course, outcome.ended, next)?;
     recorder.flush()?;
     Ok(if let NextStep::Stop(StopReason::Precise) = next {
         StopReason::Precise
     } else {
         StopReason::Budget
     })
+}
+
+/// Returns the next step after a test. One that has reached its end is complete, even if it is
+/// interrupted while its results are recorded; the records of others so far are kept.
+fn unless_complete(
+    course: &MeasurementMode,
+    ended: EndReason,
+    next: Result<NextStep, CaseError>,
+) -> Result<NextStep, CaseError> {
+    let is_complete =
+        matches!(course, MeasurementMode::Once) && ended != EndReason::Interrupted;
+    match next {
+        Err(CaseError::Interrupted) if is_complete => Ok(NextStep::Stop(StopReason::Budget)),
+        next => next,
+    }
 }
 
 /// Creates the files of a case for the tool that measures it, and returns the case with their
@@ -338,9 +353,24 @@ impl StorageProgress<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use assay_model::workload::measurement_mode::SteadyRule;
     use assay_model::workload::storage::{AccessPattern, StorageStream, StorageTiming};
 
     use super::*;
+
+    #[test]
+    fn interruption_after_the_end_does_not_count() {
+        let rounds = MeasurementMode::Rounds(SteadyRule::SNIA);
+        for (course, ended, is_kept) in [
+            (&MeasurementMode::Once, EndReason::Time, true),
+            (&MeasurementMode::Once, EndReason::Work, true),
+            (&MeasurementMode::Once, EndReason::Interrupted, false),
+            (&rounds, EndReason::Time, false),
+        ] {
+            let next = unless_complete(course, ended, Err(CaseError::Interrupted));
+            assert_eq!(next.is_ok(), is_kept, "{course:?} {ended:?}");
+        }
+    }
 
     #[test]
     fn pass_transfers_all_targets_unless_duration_is_fixed() {

@@ -141,7 +141,7 @@ fn run_turn(
     if let Some(words) = known.borrow_mut().forecast.check_budget(session.elapsed_s()) {
         session.log.warn(&words);
     }
-    if let Some(stopped) = run.grant_turn(case, state, session.elapsed_s()) {
+    if let Some(stopped) = run.grant_turn(case, state, session) {
         known.borrow_mut().forecast.record_end(&case.id);
         return Ok(Ok(Some(stopped)));
     }

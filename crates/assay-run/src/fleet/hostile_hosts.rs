@@ -150,6 +150,7 @@ fn run_with(kind: Hostility, case_deadline_s: u64) -> (String, u64) {
         stops_on_failure: false,
         deadline: Duration::from_secs(60),
         case_deadline: Some(Duration::from_secs(case_deadline_s)),
+        keeps_budget: false,
         turn: None,
     };
     let cancel = AtomicBool::new(false);

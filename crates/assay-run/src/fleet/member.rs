@@ -49,6 +49,7 @@ pub fn measure(
             run_started_ns: clock::now_ns(),
             start: StartReport::new(line),
             watch: UtilisationWatch::new(Root::machine()),
+            granted_s: None,
         };
         let side = Rc::new(RefCell::new(side));
         let mut listener = AgentListener(Rc::clone(&side));
@@ -82,6 +83,8 @@ struct AgentSide<'l> {
     run_started_ns: u64,
     start: StartReport<'l>,
     watch: UtilisationWatch,
+    /// Seconds that the coordinator granted the case that began last.
+    granted_s: Option<f64>,
 }
 
 impl AgentSide<'_> {
@@ -137,6 +140,9 @@ impl Coordinator for RemoteCoordinator<'_> {
         }));
         // Without a start time the run is over; the cases detect that themselves.
         let start_ns = side.line.next_start();
+        if gate.step == 0 {
+            side.granted_s = side.line.take_grant();
+        }
         if let Some(at_ns) = start_ns {
             side.watch.read_counters();
             side.watch.set_start(side.start.wait_until(at_ns));
@@ -146,6 +152,10 @@ impl Coordinator for RemoteCoordinator<'_> {
 
     fn call(&mut self, host: &str, subject: &str) -> Option<Call> {
         Some(self.0.borrow().line.call(host, subject))
+    }
+
+    fn granted_s(&self) -> Option<f64> {
+        self.0.borrow().granted_s
     }
 
     fn is_stopped(&self) -> bool {

@@ -437,6 +437,7 @@ impl HostConnections for FleetSimulation {
             | AgentRequest::Phase(_)
             | AgentRequest::Alive
             | AgentRequest::Enough
+            | AgentRequest::Grant(_)
             | AgentRequest::Stop
             | AgentRequest::Letter(_)
             | AgentRequest::Gone(_)
@@ -471,6 +472,7 @@ fn check_schedule(seed: u64) {
         stops_on_failure: false,
         deadline: Duration::from_secs(60),
         case_deadline: None,
+        keeps_budget: false,
         turn: None,
     };
     let cancel = AtomicBool::new(false);

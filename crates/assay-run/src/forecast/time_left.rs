@@ -28,6 +28,16 @@ pub(crate) enum Allowance {
     Nothing,
 }
 
+impl Allowance {
+    /// Returns the allowance for seconds that the coordinator of several hosts granted.
+    pub(crate) fn from_granted(granted_s: f64) -> Self {
+        match granted_s > 0.0 {
+            true => Self::UpTo { total_s: granted_s, end_s: f64::INFINITY, may_end: false },
+            false => Self::Nothing,
+        }
+    }
+}
+
 impl RunForecast {
     /// Returns the time for the next turn of a case, `elapsed_s` after the start of the run.
     ///
@@ -41,6 +51,9 @@ impl RunForecast {
         let Some(at) = self.cases.iter().position(|it| it.id == case) else {
             return Allowance::Planned;
         };
+        if self.is_granted[at] {
+            return Allowance::Planned;
+        }
         let own = &needs[at];
         let left_s = self.budget_s + self.waited_s - elapsed_s;
         let beside_fixed_s = left_s - planned_s(&needs, TimePriority::Fixed);
@@ -95,39 +108,55 @@ impl RunForecast {
     /// out needs none.
     fn required_each_s(&self, needs: &[CaseNeed], left_s: f64) -> Vec<f64> {
         let hope = last_hope(needs);
-        // Then tools do not begin any more.
-        let is_over = left_s <= 0.0 && needs.iter().any(|it| it.spent.has_result);
+        let mut has_result = needs.iter().any(|it| it.spent.has_result);
         let fixed_s = planned_s(needs, TimePriority::Fixed);
-        let mut left_s = left_s + HARD_END * self.budget_s - fixed_s;
-        let each = needs.iter().enumerate().map(|(at, it)| match it.priority {
-            TimePriority::Fixed if it.may_be_cut && is_over => 0.0,
-            TimePriority::Fixed => it.remaining_s(),
-            TimePriority::Optional => 0.0,
-            TimePriority::Headline => {
-                let first_s = it.first_result_s();
-                let is_cut = it.may_be_cut && first_s > left_s && hope != Some(at);
-                let required_s = if is_cut { 0.0 } else { first_s };
-                left_s -= required_s;
-                required_s
-            }
+        let end_s = left_s + HARD_END * self.budget_s;
+        let (mut used_s, mut headlines_s) = (0.0, end_s - fixed_s);
+        let each = needs.iter().enumerate().map(|(at, it)| {
+            let required_s = match it.priority {
+                // Tools do not begin after the budget, and are ended soon after it.
+                TimePriority::Fixed if it.may_be_cut && has_result => match used_s < left_s {
+                    true => it.remaining_s().min(end_s - used_s),
+                    false => 0.0,
+                },
+                TimePriority::Fixed => it.remaining_s(),
+                TimePriority::Optional => 0.0,
+                TimePriority::Headline => {
+                    let first_s = it.first_result_s();
+                    let is_cut = it.may_be_cut && first_s > headlines_s && hope != Some(at);
+                    let required_s = if is_cut { 0.0 } else { first_s };
+                    headlines_s -= required_s;
+                    required_s
+                }
+            };
+            has_result |= required_s > 0.0;
+            used_s += required_s;
+            required_s
         });
         each.collect()
     }
 
-    /// Returns a warning if the budget does not suffice for the first results of all cases.
-    pub(crate) fn cut_warning(&self) -> Option<Phrase> {
+    /// Returns warnings if the budget does not suffice for the first results of all cases. Tools that
+    /// do not begin are named.
+    pub(crate) fn cut_warnings(&self) -> Vec<Phrase> {
         let needs = self.needs();
         let required_s = self.required_each_s(&needs, self.budget_s);
         let mut left_s = self.budget_s - required_s.iter().sum::<f64>();
-        let mut is_cut = |(it, required_s): &(&CaseNeed, &f64)| match it.priority {
-            TimePriority::Fixed => false,
-            TimePriority::Headline => it.is_awaited() && **required_s < it.first_result_s(),
+        let mut is_cut = |(it, required_s): (&CaseNeed, &f64)| match it.priority {
+            TimePriority::Fixed => *required_s == 0.0 && it.remaining_s() > 0.0,
+            TimePriority::Headline => it.is_awaited() && *required_s < it.first_result_s(),
             TimePriority::Optional => {
                 left_s -= it.first_result_s();
                 left_s < 0.0
             }
         };
-        let cut = needs.iter().zip(&required_s).filter(&mut is_cut).count();
+        let are_cut: Vec<bool> = needs.iter().zip(&required_s).map(&mut is_cut).collect();
+        let cut = are_cut.iter().filter(|it| **it).count();
+        let late = self.cases.iter().zip(&needs).zip(&are_cut);
+        let late: Vec<Phrase> = late
+            .filter(|((_, it), is_cut)| **is_cut && it.priority == TimePriority::Fixed)
+            .map(|((case, _), _)| case.id.as_str().into())
+            .collect();
         let needed_s: f64 = needs
             .iter()
             .map(|it| match it.priority {
@@ -135,16 +164,26 @@ impl RunForecast {
                 TimePriority::Headline | TimePriority::Optional => it.first_result_s(),
             })
             .sum();
-        (cut > 0).then(|| {
+        let budget = Phrase::approximate(self.budget_s, Unit::Second);
+        let too_short = (cut > 0).then(|| {
             phrase!(
                 "plan-too-short",
                 "within {budget}, about {few} of {all} cases are not measured; {needed} would be enough for all",
                 few = cut,
                 all = needs.len(),
-                budget = Phrase::approximate(self.budget_s, Unit::Second),
+                budget = budget.clone(),
                 needed = Phrase::approximate(needed_s, Unit::Second),
             )
-        })
+        });
+        let tools = (!late.is_empty()).then(|| {
+            phrase!(
+                "plan-tools-late",
+                "{cases}: does not begin, because the tools before it use the whole budget of {budget}",
+                cases = Phrase::list(", ", late),
+                budget = budget,
+            )
+        });
+        too_short.into_iter().chain(tools).collect()
     }
 }
 
@@ -362,8 +401,8 @@ mod tests {
         assert_eq!(fixed.allowance("1", 9.0), Allowance::Planned);
     }
 
-    /// Fixed cases begin within a budget that is kept and end soon after it; those with other hosts
-    /// are not shortened.
+    /// Fixed cases begin within a budget that is kept and end soon after it; of those that hosts measure
+    /// together, the coordinator decides.
     #[test]
     fn fixed_cases_begin_within_the_budget() {
         let pair = CasePair {
@@ -378,6 +417,7 @@ mod tests {
         let ends = |end_s| Allowance::UpTo { total_s: f64::INFINITY, end_s, may_end: true };
         for (keeps_budget, pair, elapsed_s, expected) in [
             (true, None, 3.0, ends(1.2)),
+            (true, Some(pair.clone()), 3.0, Allowance::Planned),
             (true, None, 4.1, Allowance::Nothing),
             (true, Some(pair), 4.1, Allowance::Planned),
             (false, None, 4.1, Allowance::Planned),
@@ -385,6 +425,7 @@ mod tests {
             let mut cases = headlines(4.0);
             cases[1].pair = pair;
             let mut forecast = RunForecast { keeps_budget, ..forecast(&cases, 4.0) };
+            forecast.join_hosts();
             forecast.fix_cases();
             assert_eq!(
                 forecast.allowance("1", 9.0),
@@ -435,7 +476,7 @@ mod tests {
             };
             let mut forecast =
                 RunForecast::from_plan(&plan, &HostFacts::default(), keeps_budget);
-            assert_eq!(forecast.cut_warning(), None);
+            assert_eq!(forecast.cut_warnings(), []);
             let (mut elapsed_s, mut left_out) = (0.0, Vec::new());
             for (case, nth) in cases.iter().zip(0..) {
                 if forecast.allowance(&case.id, elapsed_s) == Allowance::Nothing {
@@ -460,29 +501,57 @@ mod tests {
         }
     }
 
-    /// The pairs of a round share its time.
+    /// A round of pairs is a case of the merged plan, and takes its whole time.
     #[test]
-    fn rounds_of_pairs_count_once() {
-        let mut cases = chains(10, 10.0);
-        // Two rounds of four pairs take 4 s each, and two cases of a host itself have the rest.
-        for (case, at) in cases.iter_mut().take(8).zip(0..) {
-            case.stopping.budget_s = 4.0;
+    fn rounds_of_pairs_take_their_time() {
+        let mut cases = headlines(8.0);
+        for (case, round) in cases.iter_mut().zip(0..) {
             case.pair = Some(CasePair {
                 peer: "b".into(),
                 address: None,
                 question: 0,
-                round: at / 4,
+                round,
                 together: 4,
                 own: RdmaDevice::default(),
                 far: RdmaDevice::default(),
             });
         }
-        let mut all = forecast(&cases, 10.0);
-        assert!(all.check_budget(0.0).is_some() && all.cut_warning().is_some());
-        let mut all = forecast(&cases, 10.0);
-        all.join_rounds();
-        assert!((8.0..9.0).contains(&all.required_s(0.0)), "{}", all.required_s(0.0));
-        assert_eq!((all.check_budget(0.0), all.cut_warning()), (None, None));
+        let mut forecast = forecast(&cases, 4.0);
+        assert!((forecast.required_s(0.0) - 8.0).abs() < 1e-9, "{}", forecast.required_s(0.0));
+        assert!(forecast.check_budget(0.0).is_some());
+    }
+
+    /// Tools of 15 s each within 20 s: the second is ended, the others do not begin.
+    #[test]
+    fn names_tools_without_time() {
+        let mut cases = headlines(60.0);
+        cases.iter_mut().for_each(|case| case.by = "stream".into());
+        for (keeps_budget, expected) in [
+            (
+                true,
+                &[
+                    "about 2 of 4 cases are not measured; 60 s would be enough",
+                    "3, 4: does not begin",
+                ][..],
+            ),
+            (false, &[]),
+        ] {
+            let plan = Plan {
+                suite: "s".into(),
+                budget_s: 20.0,
+                seed: None,
+                cases: cases.clone(),
+                omitted: vec![],
+            };
+            let mut forecast =
+                RunForecast::from_plan(&plan, &HostFacts::default(), keeps_budget);
+            let words = forecast.cut_warnings();
+            assert_eq!(words.len(), expected.len(), "{words:?}");
+            for (words, expected) in words.iter().zip(expected) {
+                assert!(words.to_string().contains(expected), "{words}");
+            }
+            assert_eq!(forecast.check_budget(0.0).is_some(), !keeps_budget);
+        }
     }
 
     #[test]
@@ -490,8 +559,8 @@ mod tests {
         for (count, budget_s, expected) in
             [(10, 60.0, None), (10, 0.55, Some("about 5 of 10 cases are not measured"))]
         {
-            let words = forecast(&chains(count, budget_s), budget_s).cut_warning();
-            let words = words.map(|it| it.to_string());
+            let words = forecast(&chains(count, budget_s), budget_s).cut_warnings();
+            let words = words.first().map(ToString::to_string);
             assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
             let text = words.unwrap_or_default();
             assert!(text.contains(expected.unwrap_or("")), "{text}");

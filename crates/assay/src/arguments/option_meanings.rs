@@ -38,6 +38,10 @@ pub(crate) const MEANINGS: &[(&str, &[&str])] = &[
     ("seed", &["random-seed", "rng"]),
 ];
 
+/// Options of some commands, with those of a related meaning that others have instead.
+pub(crate) const RELATED: &[(&str, &str)] =
+    &[("size", "array-size"), ("size", "message-size"), ("bs", "message-size")];
+
 /// Options of one letter in other tools, with their meanings there, the most frequent one first.
 /// An unknown option of one letter is answered with those that the command has.
 pub(crate) const LETTERS: &[(&str, &[&str])] = &[
@@ -57,6 +61,12 @@ pub(crate) const LETTERS: &[(&str, &[&str])] = &[
     ("-T", &["threads"]),
 ];
 
+/// Counts that no storage test has.
+const STORAGE_COUNTS: &[&str] =
+    &["n", "runs", "count", "repetitions", "repeat", "samples", "loops"];
+const STORAGE_COUNT_ADVICE: &str = "a test runs once, for a time: `--for 30s` sets it, `--steady-state` repeats rounds until \
+     the rate is steady, `--threads N` sets the threads; start the command again for another run";
+
 /// Words that are no option of a command, with the advice that names the right form.
 pub(crate) const OPTION_WORDS: &[(&str, &[&str], &str)] = &[
     (
@@ -66,6 +76,9 @@ pub(crate) const OPTION_WORDS: &[(&str, &[&str], &str)] = &[
          those of a day",
     ),
     ("net latency", &["size", "bytes", "len"], "use --message-size"),
+    ("storage read", STORAGE_COUNTS, STORAGE_COUNT_ADVICE),
+    ("storage write", STORAGE_COUNTS, STORAGE_COUNT_ADVICE),
+    ("storage mix", STORAGE_COUNTS, STORAGE_COUNT_ADVICE),
     ("rm", &["label"], "name the label itself: `assay rm LABEL` removes its runs"),
     ("run", &["list"], "`assay help suites` lists the suites"),
     ("report", &["title"], "name the subject of a page: `--format learn --subject TEXT`"),

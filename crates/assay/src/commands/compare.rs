@@ -87,7 +87,11 @@ fn compare_many(
 ) -> Result<u8, CommandFailure> {
     if typed.expect.is_given() {
         let what = format!("--expect needs two conditions, not {}", 1 + typed.others.len());
-        return Err(CommandFailure::usage(what).advise("name A and B"));
+        let advice = match typed.others.is_empty() {
+            true => "name A and B; `assay compare RUN FILE|SYSTEM` judges a single run",
+            false => "name A and B",
+        };
+        return Err(CommandFailure::usage(what).advise(advice));
     }
     check_reports(&typed.reports, &NamedExpectations::default())?;
     let form = match typed.others.is_empty() {

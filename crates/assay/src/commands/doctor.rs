@@ -40,13 +40,11 @@ pub(crate) fn doctor(
     );
     let is_short =
         !typed.all && !typed.topics.iter().any(|it| is_unobservable(it, &results.findings));
-    let document = build::findings(
-        &results.host.name,
-        &results.findings,
-        is_short.then_some(all_command.as_str()),
-    );
-    results.findings = doctor_hosts::without_localised_values(&results.findings);
-    page::publish(|| document, || &results, &typed.page, terminal)?;
+    let plain = doctor_hosts::without_localised_values(&results.findings);
+    let findings = std::mem::replace(&mut results.findings, plain);
+    let all_command = is_short.then_some(all_command.as_str());
+    let document = || build::findings(&results.host.name, &findings, all_command);
+    page::publish(document, || &results, &typed.page, terminal)?;
     let is_bad = typed.strict && results.findings.iter().any(is_strict_violation);
     Ok(if is_bad { exit_code(FailureKind::Measurement) } else { 0 })
 }

@@ -53,8 +53,8 @@ pub(super) fn doctor(
     let (reports, unreachable) = split_answers(names, &answers);
     let is_bad = typed.strict
         && reports.iter().any(|it| it.compared.findings.iter().any(is_strict_violation));
-    let document = build::hosts(&reports, &unreachable, &host_names::format_host_list);
-    page::publish(|| document, || hosts_document(names, &answers), &typed.page, terminal)?;
+    let document = || build::hosts(&reports, &unreachable, &host_names::format_host_list);
+    page::publish(document, || hosts_document(names, &answers), &typed.page, terminal)?;
     let is_whole = answers.iter().all(Result::is_ok);
     Ok(if is_whole && !is_bad { 0 } else { exit_code(FailureKind::Measurement) })
 }

@@ -25,10 +25,10 @@ pub(crate) fn references(
         }
         None => reference::published_claims(),
     };
-    let document = match &typed.system {
+    let document = || match &typed.system {
         Some(_) => claims_document(&claims),
         None => systems_document(&claims),
     };
-    page::publish(|| document, || json!({ "references": claims }), &typed.page, terminal)?;
+    page::publish(document, || json!({ "references": claims }), &typed.page, terminal)?;
     Ok(0)
 }

@@ -86,6 +86,7 @@ pub(super) fn exec(
         names: &names,
         labels: access.hosts.iter().map(|host| host.labels.clone()).collect(),
         pairs: PairRounds::default(),
+        keeps_budget: measuring.budget.is_some(),
         turn: None,
         arguments: std::iter::once("exec".to_owned()).chain(command_arguments()).collect(),
         suites: BTreeMap::new(),
@@ -157,6 +158,7 @@ fn fleet_request<'a>(
         stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,
         deadline: Duration::from_secs_f64(typed.fleet.hosts.host_deadline),
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
+        keeps_budget: typed.measuring.budget.is_some(),
         turn: None,
     }
 }

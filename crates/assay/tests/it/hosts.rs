@@ -109,6 +109,30 @@ fn hosts_leave_out_cases_without_time() {
     assert!(outcome.err.contains(&said), "{outcome:?}");
 }
 
+/// The second test does not end within the budget: both hosts leave it out.
+#[test]
+fn hosts_leave_out_storage_without_time() {
+    let world = World::new();
+    let test = |bs: &str, length: &str| {
+        format!(
+            "[[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\nbs = [\"{bs}\"]\n\
+             size = \"1MiB\"\nbuffered = true\nengine = \"threads\"\nlength = \"{length}\"\n"
+        )
+    };
+    let tests = [test("4KiB", "1s"), test("8KiB", "60s")].concat();
+    world.write("two.toml", &format!("name = \"two\"\n{tests}"));
+    let words = ["run", "./two.toml", "--hosts", "a,b", "--via", "env NAME={host}"];
+    let more = ["--host-deadline", "50s", "--budget", "10s", "--target", "f.{host}", "--json"];
+    let outcome = world.assay(&[&words[..], &more].concat()).succeeded();
+    let document: Value = serde_json::from_str(&outcome.out).unwrap();
+    let omitted = document["omitted"].as_array().unwrap();
+    assert_eq!(omitted.len(), 1, "{document:#}");
+    assert_eq!(omitted[0]["reason"], "time");
+    assert!(omitted[0]["benchmark"].as_str().unwrap().contains("8KiB"), "{document:#}");
+    let results = crate::program::results(&document, "storage", "rate");
+    assert!(results.len() >= 2, "{document:#}");
+}
+
 #[test]
 fn failed_hosts_are_explained_and_others_reported() {
     let world = World::new();

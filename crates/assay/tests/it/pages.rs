@@ -32,6 +32,15 @@ fn page_of_largest_suite_is_small_and_has_all_languages() {
 }
 
 #[test]
+fn pages_without_results_have_all_languages() {
+    let world = World::new();
+    for words in [&["doctor"][..], &["list"], &["references"], &["references", "azure/hbv4"]] {
+        let page = world.assay(&[words, &["--format", "html"]].concat()).succeeded().out;
+        assert!(page.contains("id=\"assay-texts\""), "{words:?}: {} bytes", page.len());
+    }
+}
+
+#[test]
 fn rejects_unknown_language_and_suggests_nearest() {
     let world = World::new();
     for (tag, expected) in [

@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
 use crate::arguments::Arguments;
-use crate::arguments::option_meanings::{LETTERS, MEANINGS, OPTION_WORDS};
+use crate::arguments::option_meanings::{LETTERS, MEANINGS, OPTION_WORDS, RELATED};
 use crate::suites;
 
 /// Commands with another tool's options, which have other meanings.
@@ -174,6 +174,10 @@ pub(super) fn unknown_option(
     if let Some(refusal) = find_refusal(command, option).or_else(of_rdma) {
         return Some(to_failure(&refusal, FailureKind::Usage));
     }
+    if let Some(advice) = stray_word(path, option) {
+        let what = format!("`assay {path}` does not take {option}");
+        return Some(CommandFailure::usage(what).advise(advice));
+    }
     let failure = CommandFailure::usage(format!("`assay {command}` does not support {option}"));
     if command == "run" && ["--suite", "--suites", "-s"].contains(&option) {
         return Some(failure.advise("name suites without an option: `assay run quick`"));
@@ -198,6 +202,23 @@ pub(super) fn unknown_option(
     );
     let is_telling = (1..=MAX_SUGGESTED_COMMANDS).contains(&takers.len());
     is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
+}
+
+/// Returns advice about a word that no command takes: a unit apart from its number, or a run after
+/// `list`.
+fn stray_word(path: &str, word: &str) -> Option<String> {
+    /// Units that users write apart from their number.
+    const UNITS: [&str; 19] = [
+        "B", "kB", "KB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "TiB", "s", "sec", "seconds",
+        "ms", "min", "minutes", "h", "MB/s", "GB/s",
+    ];
+    if UNITS.contains(&word) {
+        return Some(format!("write a value without a blank before its unit: `4{word}`"));
+    }
+    let is_run = path == "list" && !word.starts_with('-');
+    is_run.then(|| {
+        format!("`assay show {word}` shows a run; `assay list --label {word}` lists those of a label")
+    })
 }
 
 /// Returns advice that names a command's form of an unknown option.
@@ -250,7 +271,9 @@ fn own_spelling(path: &str, unknown: &str) -> Option<&'static str> {
         *name == "for" && (unknown == *name || others.contains(&unknown))
     });
     let meaning = MEANINGS.iter().find(|(_, others)| others.contains(&unknown));
+    let related = RELATED.iter().filter(|(name, _)| *name == unknown).map(|(_, own)| *own);
     let names = meaning.map(|(name, _)| *name).into_iter().chain(is_time.then_some("budget"));
+    let names = names.chain(related);
     let has = |name: &&str| taker.get_arguments().any(|it| it.get_long() == Some(*name));
     names.into_iter().find(has)
 }

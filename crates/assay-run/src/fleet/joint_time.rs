@@ -1,0 +1,161 @@
+//! Divides the budget of a run on several hosts among the cases that hosts measure together: pairs, and
+//! storage.
+//!
+//! All hosts of such a case must agree whether it begins, and how long it takes. The coordinator
+//! therefore decides, by its own clock; it decides nothing about cases that each host measures by itself.
+
+use std::collections::BTreeSet;
+
+use assay_model::facts::HostFacts;
+use assay_model::plan::{Case, Plan};
+
+use super::lockstep::CaseStep;
+use crate::forecast::{self, Allowance, RunForecast};
+
+/// Time of the joint cases of a run.
+#[derive(Debug)]
+pub(super) struct JointTime {
+    /// `None` if the budget is not kept.
+    forecast: Option<RunForecast>,
+    cases: Vec<Case>,
+    /// Time of the first common start, from which the budget counts.
+    began_ns: Option<u64>,
+    /// Position of the latest case; all cases before it have ended.
+    position: usize,
+    left_out: BTreeSet<usize>,
+}
+
+impl JointTime {
+    pub(super) fn from_plan(plan: &Plan, keeps_budget: bool) -> Self {
+        let forecast = keeps_budget
+            .then(|| RunForecast::from_plan(plan, &HostFacts::default(), keeps_budget))
+            .filter(RunForecast::keeps_budget);
+        Self {
+            forecast,
+            cases: plan.cases.clone(),
+            began_ns: None,
+            position: 0,
+            left_out: BTreeSet::new(),
+        }
+    }
+
+    /// Returns the seconds that a case may use which hosts begin together at `at_ns`, 0 if it is left
+    /// out; `None` if the hosts decide, or for a later step of a case.
+    pub(super) fn grant(&mut self, (at, step): CaseStep, at_ns: u64) -> Option<f64> {
+        let began_ns = *self.began_ns.get_or_insert(at_ns);
+        let forecast = self.forecast.as_mut().filter(|_| step == 0)?;
+        for earlier in self.position..at.min(self.cases.len()) {
+            if !self.left_out.contains(&earlier) {
+                forecast.record_turn(&self.cases[earlier].id, 0.0, true);
+            }
+        }
+        self.position = self.position.max(at);
+        let case = self.cases.get(at).filter(|case| forecast::is_joint(case))?;
+        let elapsed_s = at_ns.saturating_sub(began_ns) as f64 * 1e-9;
+        let granted_s = match forecast.allowance(&case.id, elapsed_s) {
+            Allowance::Planned => return None,
+            // The job of a tool has no total; its plan is not shortened.
+            Allowance::UpTo { total_s, end_s, .. } if total_s.is_infinite() => {
+                let least_s = case.min_duration_s(&HostFacts::default()).unwrap_or(0.0);
+                if least_s <= end_s { end_s } else { 0.0 }
+            }
+            Allowance::UpTo { total_s, .. } => total_s,
+            Allowance::Nothing => 0.0,
+        };
+        if granted_s <= 0.0 {
+            forecast.record_end(&case.id);
+            self.left_out.insert(at);
+        }
+        Some(granted_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::plan::{CasePair, StoppingRule};
+    use assay_model::workload::{
+        NetworkTest, NetworkThroughput, NetworkWorkload, RdmaDevice, TransferDirection,
+        Workload,
+    };
+
+    use super::*;
+
+    /// Throughput of pairs, in rounds of one pair; a repetition takes `seconds`.
+    fn rounds(seconds: &[u32], budget_s: f64) -> Plan {
+        let count = seconds.len() as f64;
+        let case = |(round, seconds): (u32, &u32)| Case {
+            id: round.to_string(),
+            by: "assay".into(),
+            workload: Workload::NetworkTcp(NetworkWorkload {
+                to: Some("b".into()),
+                port: None,
+                question: NetworkTest::Throughput(NetworkThroughput {
+                    streams: 1,
+                    direction: TransferDirection::Send,
+                    seconds: *seconds,
+                    copy: true,
+                    segmentation: false,
+                    rate_bit_per_s: None,
+                    congestion: None,
+                }),
+            }),
+            pair: Some(CasePair {
+                peer: "b".into(),
+                address: None,
+                question: 0,
+                round,
+                together: 1,
+                own: RdmaDevice::default(),
+                far: RdmaDevice::default(),
+            }),
+            stopping: StoppingRule {
+                target: 0.01,
+                repetitions: 3,
+                preparations: 3,
+                budget_s: budget_s / count,
+            },
+        };
+        let cases = (0..).zip(seconds).map(case).collect();
+        Plan { suite: "s".into(), budget_s, seed: None, cases, omitted: vec![] }
+    }
+
+    /// Each round takes what it is granted, or its repetition, and `late_s` more.
+    #[test]
+    fn pairs_keep_the_budget() {
+        for (seconds, budget_s, late_s, keeps_budget, left_out) in [
+            // On time: each has its plan.
+            (&[1, 1, 1, 1][..], 20.0, 0.0, true, 0),
+            // Late: later rounds are shortened.
+            (&[1, 1, 1, 1], 20.0, 2.0, true, 0),
+            (&[1, 1, 1, 1], 20.0, 9.0, true, 2),
+            // One repetition does not fit; a run has at least one result.
+            (&[1, 30], 20.0, 0.0, true, 1),
+            (&[30], 20.0, 0.0, true, 0),
+            (&[1, 30], 20.0, 0.0, false, 0),
+            // A budget of a few seconds asks for first results.
+            (&[1, 30], 5.0, 0.0, true, 0),
+        ] {
+            let plan = rounds(seconds, budget_s);
+            let mut time = JointTime::from_plan(&plan, keeps_budget);
+            let (mut elapsed_s, mut cut) = (0.0, 0);
+            for (at, least_s) in seconds.iter().enumerate() {
+                let granted_s = time.grant((at, 0), 7 + (elapsed_s * 1e9) as u64);
+                assert_eq!(time.grant((at, 1), 7), None, "a later step");
+                let planned_s = plan.cases[at].stopping.budget_s;
+                match granted_s {
+                    Some(0.0) => cut += 1,
+                    granted_s => {
+                        let took_s = granted_s.unwrap_or(planned_s).max(f64::from(*least_s));
+                        elapsed_s += took_s + late_s;
+                    }
+                }
+            }
+            assert_eq!(cut, left_out, "{seconds:?} {budget_s} {late_s} {keeps_budget}");
+            let is_kept = keeps_budget && budget_s >= 10.0 && seconds != [30];
+            assert!(
+                !is_kept || elapsed_s <= 1.05 * budget_s + late_s,
+                "{seconds:?} {budget_s} {late_s}: {elapsed_s}"
+            );
+        }
+    }
+}
