@@ -418,9 +418,9 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nioengine=rbd\nsize=1m\n",
         &expect![[r#"
-        job:1:1: job `a`: assay has no ioengine `rbd`; it has sync, psync, vsync, pvsync, pvsync2, mmap, libaio, posixaio, io_uring, null
-        choose io_uring or libaio, or run this job with fio
-    "#]],
+            job:1:1: job `a`: assay has no ioengine `rbd`; it has sync, psync, vsync, pvsync, pvsync2, mmap, filecreate, filestat, filedelete, libaio, posixaio, io_uring, null
+            choose io_uring or libaio, or run this job with fio
+        "#]],
     );
     check_refused(
         "job",

@@ -6,6 +6,29 @@ use super::*;
 fn compiles_pauses_skew_and_cpus() {
     for (file, expected) in [
         (
+            "[a]\nioengine=filecreate\nrw=write\nnrfiles=2\nbs=8k\ndirect=1\nend_fsync=1\n\
+             [b]\nstonewall\nioengine=filestat\nstat_type=statx\nfilesize=4k\n\
+             [c]\nstonewall\nioengine=filedelete\nfilesize=4k\n",
+            expect![[r#"
+                a: None warm 0 s, Closed, Threads, seed 137
+                  a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(8192, 8192, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(16384)
+                    besides file_call "create", turns "round"
+                    a.0.0 Some((0, 8192)) make None
+                    a.0.1 Some((0, 8192)) make None
+                b: None warm 0 s, Closed, Threads, seed 138
+                  b.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(4096)
+                    besides file_call "stat-extended"
+                    b.0.0 Some((0, 4096)) make Some(4096)
+                c: None warm 0 s, Closed, Threads, seed 139
+                  c.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(4096)
+                    besides file_call "delete"
+                    c.0.0 Some((0, 4096)) make Some(4096)
+                report a group 0 jobs 1 parts 1
+                report b group 1 jobs 1 parts 1
+                report c group 2 jobs 1 parts 1
+            "#]],
+        ),
+        (
             "[a]\nrw=randread\nsize=1m\nthinktime=200\nthinktime_blocks=4\ncpus_allowed=0-1\nmax_latency=50ms\n",
             expect![[r#"
         a: None warm 0 s, Closed, Threads, seed 137
@@ -278,7 +301,7 @@ fn rejects_conflicts_with_location() {
             "#]],
         ),
         (
-            "[a]\nsize=1m\nnrfiles=3\nzonesize=64k\nopenfiles=2\nnumjobs=2\n",
+            "[a]\nsize=1m\nnrfiles=3\nzonemode=strided\nzonesize=64k\nopenfiles=2\nnumjobs=2\n",
             expect![[r#"
                 job:1:1: job `a`: several open files turn its zones off, and fio refuses them for further clones
                 add openfiles=1, or leave out numjobs or zonesize
@@ -287,7 +310,7 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nsize=1m\nioengine=splice\n",
             expect![[r#"
-                job:1:1: job `a`: assay has no ioengine `splice` (its data goes through a pipe, 64 KiB at most at once, which is not the device's); it has sync, psync, vsync, pvsync, pvsync2, mmap, libaio, posixaio, io_uring, null
+                job:1:1: job `a`: assay has no ioengine `splice` (its data goes through a pipe, 64 KiB at most at once, which is not the device's); it has sync, psync, vsync, pvsync, pvsync2, mmap, filecreate, filestat, filedelete, libaio, posixaio, io_uring, null
                 choose io_uring or libaio, or run this job with fio
             "#]],
         ),
@@ -348,6 +371,18 @@ fn rejects_conflicts_with_location() {
                 give another randseed, or leave random_generator out
             "#]],
         ),
+        ("[a]\nsize=1m\nzonesize=64k\n", expect![[r#"
+            job:1:1: job `a`: zonesize has no effect without zonemode=strided, and fio refuses it
+            add zonemode=strided, or leave it out
+        "#]]),
+        ("[a]\nnrfiles=2\nfilesize=4k\nioengine=filestat\nfsync=1\n", expect![[r#"
+            job:1:1: job `a`: ioengine=filestat reads and writes nothing, and excludes fsync and its like
+            leave one out
+        "#]]),
+        ("[a]\nnrfiles=2\nfilesize=4k\nioengine=dirdelete\n", expect![[r#"
+            job:1:1: job `a`: assay has no ioengine `dirdelete` (an engine of fio 3.37; assay makes calls on files only); it has sync, psync, vsync, pvsync, pvsync2, mmap, filecreate, filestat, filedelete, libaio, posixaio, io_uring, null
+            choose io_uring or libaio, or run this job with fio
+        "#]]),
         (
             "[a]\nsize=1m\nzonemode=strided\n",
             expect![[r#"
