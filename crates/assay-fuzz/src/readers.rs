@@ -122,7 +122,7 @@ const FIO: &[&str] = &[
      [b]\nstonewall\nrw=write:8k\nrandom_distribution=zipf:1.2\nfilename=/there/x:/there/y\n",
     "[a]\nsize=50%\noffset=10%\noffset_increment=1m\nnrfiles=10\nfilesize=4k-1m\nfile_service_type=random\n\
      loops=3\nramp_time=2\nrate=1m,2m,3m\nrate_process=poisson\nlatency_target=1ms\nlatency_percentile=99.9\n\
-     zonesize=1m\nzoneskip=1m\nio_size=1g\nverify=crc32c\nsteadystate=iops:1%\nss_dur=10\n",
+     zonemode=strided\nzonesize=1m\nzoneskip=1m\nio_size=1g\nverify=crc32c\nsteadystate=iops:1%\nss_dur=10\n",
 ];
 const FIO_WORDS: &[&str] = &[
     "--name=a --rw=randread --size=1m --bs=4k --iodepth=32 --numjobs=4 --time_based --runtime=10",

@@ -4,12 +4,13 @@
 //! [`StorageOutcome`]. The caller decides whether a target may be written: this module writes where
 //! the workload requires it. It never reports an I/O that was not completed in full.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use crate::clock;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
-    EngineChoice, StorageStream, StorageTarget, StorageWorkload, Verify,
+    EngineChoice, FileCall, StorageStream, StorageTarget, StorageWorkload, Verify,
 };
 
 pub use self::error::StorageError;
@@ -18,6 +19,7 @@ pub use self::layout::{create_unwritten, lay_out};
 pub use self::open_targets::OpenTargets;
 pub use self::precheck::PhasePrecheck;
 
+use self::engine::FileIdentity;
 use self::engine_selection::EngineSelection;
 use self::target::{OpenedTarget, TargetAccess};
 
@@ -124,15 +126,40 @@ fn open(
     workload: &StorageWorkload,
     held: &OpenTargets,
 ) -> Result<Vec<OpenedTarget>, StorageError> {
-    let open = |(index, target): (usize, &StorageTarget)| match workload.engine {
-        EngineChoice::Null => OpenedTarget::without_file(target),
-        _ => OpenedTarget::open(
-            target,
-            &held.open_path(&target.path),
-            required_access(workload, index),
-        ),
-    };
-    workload.targets.iter().enumerate().map(open).collect()
+    let calls = file_calls(workload);
+    let mut deleted = BTreeSet::new();
+    let mut open =
+        |(index, target): (usize, &StorageTarget)| match (workload.engine, calls[index]) {
+            (EngineChoice::Null, _) => OpenedTarget::without_file(target),
+            (_, Some(call)) => {
+                let known = held.metadata(&target.path).ok().flatten();
+                let known = known.as_ref().map(FileIdentity::of);
+                deleted.extend(known.filter(|_| call == FileCall::Delete));
+                OpenedTarget::for_call(target, call, known)
+            }
+            (_, None) => OpenedTarget::open(
+                target,
+                &held.open_path(&target.path),
+                required_access(workload, index),
+            ),
+        };
+    let opened = workload.targets.iter().enumerate().map(&mut open).collect();
+    if !deleted.is_empty() {
+        // A file that is open keeps its blocks when it is deleted, which is faster.
+        held.close(&deleted);
+    }
+    opened
+}
+
+/// Returns the call that the streams make on each target instead of I/O.
+fn file_calls(workload: &StorageWorkload) -> Vec<Option<FileCall>> {
+    let mut calls = vec![None; workload.targets.len()];
+    for stream in &workload.streams {
+        for target in &stream.targets {
+            calls[*target] = calls[*target].or(stream.conduct.file_call);
+        }
+    }
+    calls
 }
 
 /// Returns the access that the streams need to one target.

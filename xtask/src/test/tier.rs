@@ -19,6 +19,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "factors::",
     "fio::",
     "fio_differential::",
+    "fio_file_calls::",
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`
     "interruption::",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
 use assay_model::workload::storage::{
-    ArrivalProcess, EngineChoice, JobOrder, StorageData, StoragePhase, StoragePlan,
+    ArrivalProcess, EngineChoice, FileCall, JobOrder, StorageData, StoragePhase, StoragePlan,
     StorageStream, StorageTiming, StorageWorkload, Verify,
 };
 
@@ -19,6 +19,7 @@ use super::steady::FioSteadyWindow;
 use super::trace::IoTrace;
 
 mod conduct;
+mod file_calls;
 mod files;
 mod job_order;
 mod name_hash;
@@ -30,6 +31,7 @@ mod streams;
 mod verification;
 mod zones;
 
+pub(super) use self::file_calls::file_call;
 pub(super) use self::job_order::queues;
 pub(super) use self::streams::blocks;
 
@@ -175,7 +177,7 @@ impl Compiler<'_> {
             }
             let (engine, note) = streams::engine(placed)?;
             self.notes.extend(note);
-            engines.push(engine);
+            engines.push((engine, file_call(job)));
             for clone in 0..job.clones {
                 let times = period.run_period(job);
                 let number = range.start + offset;
@@ -201,7 +203,7 @@ impl Compiler<'_> {
             streams,
             load,
             timing: timing(members),
-            engine: engines[0],
+            engine: engines[0].0,
             data: StorageData { compressible: job.compress_percent / 100.0, verify },
             // fio multiplies its seed by the number of the job, so that no two jobs use the same
             // offsets.
@@ -267,7 +269,11 @@ impl Compiler<'_> {
     }
 
     fn check_read_only(&self, members: &[LocatedOptions]) -> Result<(), FioJobError> {
-        match members.iter().find(|(job, _)| self.read_only && job.rw.writes) {
+        let changes = |job: &FioOptions| {
+            let call = file_call(job);
+            job.rw.writes || matches!(call, Some(FileCall::Create | FileCall::Delete))
+        };
+        match members.iter().find(|(job, _)| self.read_only && changes(job)) {
             Some(job) => Err(conflict(
                 job,
                 "trim and write operations are not allowed with the --readonly parameter",
@@ -461,7 +467,8 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
             "pre_read has no effect with direct=1, which bypasses the page cache".to_owned(),
         );
     }
-    if jobs.iter().any(|(job, _)| !job.direct && job.engine != "null") {
+    let is_cached = |job: &FioOptions| !job.direct && job.engine != "null";
+    if jobs.iter().any(|(job, _)| is_cached(job) && file_call(job).is_none()) {
         remarks.push(
             "direct=0, fio's default: I/O goes through the page cache; direct=1 measures the storage"
                 .to_owned(),
@@ -490,6 +497,9 @@ const ENGINES: &[(&str, EngineChoice, bool, &str)] = &[
     ("pvsync", EngineChoice::Threads, true, ""),
     ("pvsync2", EngineChoice::Threads, true, ""),
     (MMAP, EngineChoice::Threads, true, ""),
+    (file_calls::CREATE, EngineChoice::Threads, true, ""),
+    (file_calls::STAT, EngineChoice::Threads, true, ""),
+    (file_calls::DELETE, EngineChoice::Threads, true, ""),
     ("libaio", EngineChoice::Libaio, false, ""),
     ("posixaio", EngineChoice::Libaio, false, "by the kernel's own asynchronous I/O"),
     ("io_uring", EngineChoice::IoUring, false, ""),

@@ -258,6 +258,7 @@ fn latency_json(
 ) -> JsonValue {
     let all = &times.all;
     let mut json = moments(all.min(), all.max(), times.mean_ns, times.deviation_ns, all.len());
+    let percentiles = percentiles.filter(|_| !all.is_empty());
     let (JsonValue::Object(entries), Some(percentiles)) = (&mut json, percentiles) else {
         return json;
     };

@@ -10,7 +10,7 @@ use assay_model::storage_outcome::{
     IntervalTally, IoOperation, JournalEntry, StorageOutcome, StreamCount,
 };
 
-use super::compile::{FioClone, FioPlan, StreamRef};
+use super::compile::{self, FioClone, FioPlan, StreamRef};
 use super::section_options::{FioOptions, LogOptions, RwMode};
 
 mod trace;
@@ -113,11 +113,16 @@ impl LogFile {
             let epoch_ms = began(part.phase).saturating_sub(first_ms);
             let journal = outcome.streams.get(part.stream).map_or(&[][..], |it| &it.journal);
             let priority = job.behaviour.io_priority().unwrap_or(0);
-            let line = LineFormat { logs: &job.logs, rw: job.rw, epoch_ms, priority };
+            let calls_files = compile::file_call(job).is_some();
+            let line =
+                LineFormat { logs: &job.logs, rw: job.rw, epoch_ms, priority, calls_files };
             match (self.kind, job.logs.average_ms) {
                 // Means have no submission times.
                 (LogKind::Submission, 1..) | (LogKind::Trace, _) => {}
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
+                // Calls on files are completions of nothing.
+                (kind, 0) if calls_files && kind != LogKind::Completion => {}
+                (LogKind::Latency, _) if calls_files => {}
                 (kind, 0) => write_each_io(&line, kind, journal, to)?,
                 (kind, _) => {
                     let counted = after_warm_up(job, outcome, part.stream);
@@ -145,6 +150,8 @@ struct LineFormat<'a> {
     rw: RwMode,
     epoch_ms: u64,
     priority: u16,
+    /// Whether I/O has neither bytes nor an offset.
+    calls_files: bool,
 }
 
 impl LineFormat<'_> {
@@ -210,7 +217,9 @@ fn write_each_io(
             LogKind::Latency | LogKind::Histogram | LogKind::Trace => entry.service_ns,
         };
         let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
-        let place = (entry.bytes, entry.offset, line.epoch_ms * 1_000_000 + issued_ns);
+        let (bytes, offset) =
+            if line.calls_files { (0, 0) } else { (entry.bytes, entry.offset) };
+        let place = (bytes, offset, line.epoch_ms * 1_000_000 + issued_ns);
         let line = line.of_priority(entry.priority);
         line.write(to, (entry.at_ns / 1_000_000, value), entry.operation, place)?;
     }

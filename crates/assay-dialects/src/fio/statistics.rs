@@ -10,7 +10,7 @@ use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome, StreamD
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::compile::{FioPlan, ReportRow, StreamRef};
+use super::compile::{self, FioPlan, ReportRow, StreamRef};
 use super::reported_job::ReportedJob;
 use super::section_options::{DirectionReport, FioOptions};
 use super::steady::FioSteadyWindow;
@@ -383,9 +383,12 @@ fn entry_result(
     if worker.rw.trims_first {
         std::mem::swap(&mut read, &mut trim);
     }
-    let (below_us, below_ms, from_ms) = latency_classes::class_shares(
-        [&read, &write, &trim].map(|side| &side.completion().all),
-    );
+    let times_calls = compile::file_call(worker).is_some();
+    let classified = [&read, &write, &trim].map(|side| match times_calls {
+        true => &side.latency.all,
+        false => &side.completion().all,
+    });
+    let (below_us, below_ms, from_ms) = latency_classes::class_shares(classified);
     let batches =
         depth::BatchShares::new(worker, row, outcomes, read.ios + write.ios + trim.ios);
     let phases = phases(row, outcomes);
@@ -562,6 +565,12 @@ fn warmup_only(
 /// Removes latencies that the job does not measure (`disable_lat` and the like).
 fn remove_disabled(side: &mut DirectionStatistics, worker: &FioOptions) {
     let [lat, slat, clat] = worker.logs.disabled;
+    if compile::file_call(worker).is_some() {
+        // fio times calls on files as completions, and their I/O not at all.
+        let calls = std::mem::replace(&mut side.latency, FioLatencyStatistics::empty());
+        side.completion = Some(if lat { FioLatencyStatistics::empty() } else { calls });
+        return;
+    }
     if lat && side.completion.is_none() {
         side.completion = Some(side.latency.clone());
     }

@@ -286,6 +286,9 @@ fn samples(text: &mut String, side: &DirectionStatistics, group: Option<GroupTot
 }
 
 fn percentiles(text: &mut String, kind: &str, all: &Histogram<u64>, list: &[f64]) {
+    if all.is_empty() {
+        return;
+    }
     let at = |percent: &f64| all.value_at_quantile(percent / 100.0).min(all.max());
     let values: Vec<u64> = list.iter().map(at).collect();
     let minimum = values.iter().copied().min().unwrap_or(0);

@@ -8,7 +8,7 @@ use assay_fleet::block_device;
 use assay_fleet::disk_stats::{self, DiskCounters};
 use assay_fleet::mounts::DeviceNumber;
 use assay_fleet::root::Root;
-use assay_model::workload::storage::EngineChoice;
+use assay_model::workload::storage::{EngineChoice, FileCall};
 
 /// Disks with their counters at the start.
 #[derive(Debug, Default)]
@@ -23,8 +23,11 @@ impl Disks {
         let shown = plan.clones.iter().filter(|it| !plan.options[it.section].logs.hides_disks);
         let targets = shown.flat_map(|clone| {
             let workload = &plan.plan.phases[clone.part.phase].workload;
-            let has_files = workload.engine != EngineChoice::Null;
-            let own = workload.streams[clone.part.stream].targets.iter();
+            let stream = &workload.streams[clone.part.stream];
+            // fio counts no disk for files that it creates itself.
+            let has_files = workload.engine != EngineChoice::Null
+                && stream.conduct.file_call != Some(FileCall::Create);
+            let own = stream.targets.iter();
             own.filter(move |_| has_files).map(|target| &workload.targets[*target])
         });
         for target in targets {

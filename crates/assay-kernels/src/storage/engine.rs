@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use assay_model::workload::storage::StreamBehavior;
 
+mod file_caller;
 mod libaio;
 mod mapped_file;
 mod null;
@@ -17,6 +18,7 @@ mod threads;
 mod trim;
 mod uring;
 
+pub(super) use file_caller::{FileCaller, FileIdentity};
 pub(super) use libaio::Libaio;
 pub(super) use mapped_file::MappedFile;
 pub(super) use null::Null;
@@ -39,6 +41,10 @@ pub(super) enum IoAction {
     SyncRange(u32),
     /// Discard the bytes. Only blocking engines support it.
     Trim,
+    /// Make the call of the stream on the name of the file. Only blocking engines support it.
+    CallFile,
+    /// Nothing: the call on this file was made before.
+    Skip,
 }
 
 impl IoAction {
@@ -49,6 +55,11 @@ impl IoAction {
             None if conduct.syncs_data_only => Self::SyncData,
             None => Self::Sync,
         }
+    }
+
+    /// Returns the action of a stream that makes calls on files, at the first I/O of a file or later.
+    pub(super) const fn of_file_call(is_first: bool) -> Self {
+        if is_first { Self::CallFile } else { Self::Skip }
     }
 }
 
@@ -127,6 +138,8 @@ pub(super) struct EngineSetup<'a> {
     pub(super) is_remote: bool,
     /// Mappings of the files, if blocking I/O copies to and from them; otherwise empty.
     pub(super) mappings: &'a [Option<Arc<MappedFile>>],
+    /// Calls on the files, if the stream makes them instead of I/O; otherwise empty.
+    pub(super) callers: &'a [Option<Arc<FileCaller>>],
 }
 
 /// Submits I/O to the kernel and collects completions, on the thread that created it.

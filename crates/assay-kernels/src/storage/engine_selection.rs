@@ -119,6 +119,7 @@ fn refusal<E: StorageEngine>() -> Option<io::Error> {
         slots: 1,
         is_remote: false,
         mappings: &[],
+        callers: &[],
     };
     E::set_up(nothing).err()
 }

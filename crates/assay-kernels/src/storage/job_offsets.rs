@@ -31,6 +31,8 @@ pub(super) struct JobOffsets {
     /// I/O left in the turn of the current file.
     turn_left: u64,
     done_files: usize,
+    /// Whether the file whose turn it is was opened for it.
+    opens_file: bool,
     /// I/O until the next random offset.
     until_random: u64,
     /// Whether the next I/O leaves its blocks free: it is no random one, or began as such in a file
@@ -84,12 +86,15 @@ pub(super) struct JobIo {
     pub(super) bytes: u64,
     /// Its own priority; 0 = that of the thread.
     pub(super) priority: u16,
+    /// Whether it is the first of its file since the file was opened.
+    pub(super) opens_file: bool,
 }
 
 impl JobIo {
     /// Creates an I/O with the priority of the thread.
     const fn new(target: usize, operation: IoOperation, offset: u64, bytes: u64) -> Self {
-        Self { sync_target: None, target, operation, offset, bytes, priority: 0 }
+        let (sync_target, priority, opens_file) = (None, 0, false);
+        Self { sync_target, target, operation, offset, bytes, priority, opens_file }
     }
 }
 
@@ -118,6 +123,7 @@ impl JobOffsets {
             current_file: None,
             turn_left: 0,
             done_files: 0,
+            opens_file: false,
             // The first I/O is a random one.
             until_random: 1,
             leaves_free: false,
@@ -307,7 +313,8 @@ impl JobOffsets {
         loop {
             let Some(at) = self.choose_file() else { return self.take_rest_of_backlog() };
             if let Some(io) = self.fill(at) {
-                return Some(JobIo { sync_target, ..io });
+                let opens_file = std::mem::take(&mut self.opens_file);
+                return Some(JobIo { sync_target, opens_file, ..io });
             }
             self.files[at].finish();
             self.done_files += 1;
@@ -353,7 +360,7 @@ impl JobOffsets {
                 }
             },
         };
-        self.files[chosen].is_open = true;
+        self.opens_file = !std::mem::replace(&mut self.files[chosen].is_open, true);
         self.turn_left = self.order.turn_length.saturating_sub(1);
         self.current_file = Some(chosen);
         Some(chosen)

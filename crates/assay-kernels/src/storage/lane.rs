@@ -78,19 +78,22 @@ pub(super) struct PlannedIo {
     pub(super) bytes: u64,
     /// Its own priority; 0 = that of the thread.
     pub(super) priority: u16,
+    /// Whether it is the first of its file since a job opened the file.
+    pub(super) opens_file: bool,
 }
 
 impl PlannedIo {
     /// Creates an I/O of no job.
     const fn new(operation: IoOperation, offset: u64, bytes: u64) -> Self {
-        Self { sync_target: None, operation, offset, bytes, priority: 0 }
+        let (sync_target, priority, opens_file) = (None, 0, false);
+        Self { sync_target, operation, offset, bytes, priority, opens_file }
     }
 }
 
 impl From<JobIo> for PlannedIo {
     fn from(io: JobIo) -> Self {
-        let JobIo { sync_target, operation, offset, bytes, priority, .. } = io;
-        Self { sync_target, operation, offset, bytes, priority }
+        let JobIo { sync_target, operation, offset, bytes, priority, opens_file, .. } = io;
+        Self { sync_target, operation, offset, bytes, priority, opens_file }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A link or file that replaces the path later is never opened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use assay_model::poisoned_lock::PoisonedLock as _;
 
+use super::engine::FileIdentity;
 use super::engine_selection::ChosenEngine;
 
 /// Descriptors by the paths that they were opened with.
@@ -45,6 +46,12 @@ impl OpenTargets {
     /// Closes every file for which `keeps` returns false.
     pub fn retain(&self, mut keeps: impl FnMut(&Path, &File) -> bool) {
         self.lock_files().retain(|path, file| keeps(path, file));
+    }
+
+    /// Closes files under all of their paths.
+    pub(super) fn close(&self, files: &BTreeSet<FileIdentity>) {
+        let is_other = |found: &Metadata| !files.contains(&FileIdentity::of(found));
+        self.retain(|_, file| file.metadata().is_ok_and(|found| is_other(&found)));
     }
 
     /// Returns the paths of all open files.

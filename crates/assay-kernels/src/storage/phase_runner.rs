@@ -5,7 +5,6 @@
 //! `fsync`.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -30,8 +29,7 @@ use super::PhaseControl;
 use super::buffers::{BufferSpec, IoBuffers};
 use super::descriptor_table;
 use super::engine::{
-    EngineSetup, Libaio, MappedFile, Null, StorageEngine, TargetDescriptors, Threads, Uring,
-    UringPolled,
+    EngineSetup, Libaio, Null, StorageEngine, TargetDescriptors, Threads, Uring, UringPolled,
 };
 use super::engine_selection::{ChosenEngine, EngineKind};
 use super::error::StorageError;
@@ -520,7 +518,9 @@ fn set_up<E: StorageEngine>(
         .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;
     let files: Vec<TargetDescriptors> =
         phase.targets.iter().map(|target| target.opened.descriptors()).collect();
-    let mappings = own_mappings(phase, stream);
+    let mappings = of_targets(phase, stream, conduct.maps_files, OpenedTarget::mapping);
+    let calls_files = conduct.file_call.is_some();
+    let callers = of_targets(phase, stream, calls_files, OpenedTarget::caller);
     let is_far = phase.targets.iter().any(|target| target.opened.is_remote);
     let setup = EngineSetup {
         files: &files,
@@ -528,6 +528,7 @@ fn set_up<E: StorageEngine>(
         slots,
         is_remote: is_far,
         mappings: &mappings,
+        callers: &callers,
     };
     let engine = E::set_up(setup).map_err(|source| StorageError::Engine {
         engine: E::NAME,
@@ -537,19 +538,18 @@ fn set_up<E: StorageEngine>(
     Ok((engine, buffers))
 }
 
-/// Returns the mappings of a stream's targets, at their indices; none at all if it makes calls.
-fn own_mappings(
+/// Returns something of a stream's targets, at their indices; nothing at all unless it is needed.
+fn of_targets<T: Clone>(
     phase: &PhaseState<'_>,
     stream: &StorageStream,
-) -> Vec<Option<Arc<MappedFile>>> {
-    if !stream.conduct.maps_files {
-        return Vec::new();
+    is_needed: bool,
+    of: impl Fn(&OpenedTarget) -> Option<T>,
+) -> Vec<Option<T>> {
+    let mut found = if is_needed { vec![None; phase.targets.len()] } else { Vec::new() };
+    for &target in stream.targets.iter().filter(|_| is_needed) {
+        found[target] = of(phase.targets[target].opened);
     }
-    let mut mappings = vec![None; phase.targets.len()];
-    for &target in &stream.targets {
-        mappings[target] = phase.targets[target].opened.mapping();
-    }
-    mappings
+    found
 }
 
 /// Creates the slots of all lanes, and adds them to the lanes' free slots.

@@ -54,6 +54,7 @@ impl ReplayCursor {
             offset: io.offset,
             bytes: io.bytes,
             priority: 0,
+            opens_file: false,
         })
     }
 }

@@ -57,6 +57,19 @@ pub(super) fn record(
     }
 }
 
+/// Counts I/O whose latency is not measured.
+pub(super) fn count(tally: &mut IoTally, bytes: u64) {
+    tally.count += 1;
+    tally.bytes += bytes;
+}
+
+/// Adds a latency to I/O that [`count`] counts.
+pub(super) fn add_latency(tally: &mut IoTally, service_ns: u64) {
+    tally.service_sum_ns += service_ns;
+    tally.service_square_sum += (service_ns as f64) * (service_ns as f64);
+    record_latency(&mut tally.service_ns, service_ns);
+}
+
 #[inline]
 fn record_latency(histogram: &mut Histogram<u64>, ns: u64) {
     histogram

@@ -10,12 +10,12 @@ use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_model::workload::storage::{ExpectedOrder, StorageTarget, WriteSync};
+use assay_model::workload::storage::{ExpectedOrder, FileCall, StorageTarget, WriteSync};
 
 use crate::mapping::{Mapping, PageAdvice};
 
 use super::content::SECTOR_BYTES;
-use super::engine::{MappedFile, TargetDescriptors};
+use super::engine::{FileCaller, FileIdentity, MappedFile, TargetDescriptors};
 use super::error::StorageError;
 use super::hard_links;
 use super::offset_pattern::ByteRange;
@@ -41,6 +41,8 @@ pub(super) struct OpenedTarget {
     files: Option<(File, Option<File>)>,
     /// Mapping for the streams that copy, which are its only users.
     mapping: Option<Arc<MappedFile>>,
+    /// Call of the streams that make one instead of I/O.
+    caller: Option<Arc<FileCaller>>,
     /// Used part of the target.
     pub(super) area: ByteRange,
     /// Divisor of all offsets and lengths of I/O, in bytes; 1 with the page cache.
@@ -67,8 +69,31 @@ impl OpenedTarget {
         Ok(Self {
             files: None,
             mapping: None,
+            caller: None,
             area,
             granule,
+            may_fall_back: false,
+            is_remote: false,
+        })
+    }
+
+    /// Creates a target whose name is passed to a call, and which is not opened. A deletion deletes
+    /// only the `known` file.
+    pub(super) fn for_call(
+        target: &StorageTarget,
+        call: FileCall,
+        known: Option<FileIdentity>,
+    ) -> Result<Self, StorageError> {
+        let failed = |source| StorageError::Open { path: target.path.clone(), source };
+        let end = target.range_bytes.map_or(0, |(_, end)| end);
+        let area = used_area(target, target.size_bytes.unwrap_or(end))?;
+        let caller = FileCaller::new(&target.path, call, known).map_err(failed)?;
+        Ok(Self {
+            files: None,
+            mapping: None,
+            caller: Some(Arc::new(caller)),
+            area,
+            granule: 1,
             may_fall_back: false,
             is_remote: false,
         })
@@ -109,6 +134,7 @@ impl OpenedTarget {
         Ok(Self {
             files: Some((first, second)),
             mapping,
+            caller: None,
             area,
             granule,
             may_fall_back,
@@ -132,6 +158,11 @@ impl OpenedTarget {
     /// Returns the mapping, if a stream copies to and from it.
     pub(super) fn mapping(&self) -> Option<Arc<MappedFile>> {
         self.mapping.clone()
+    }
+
+    /// Returns the call that is made on its name.
+    pub(super) fn caller(&self) -> Option<Arc<FileCaller>> {
+        self.caller.clone()
     }
 
     /// Returns the descriptors for an engine.

@@ -127,6 +127,11 @@ fn check_conduct(
     refuse_if(conduct.sync_range_flags.is_some() && !waits, || {
         format!("stream `{name}`: syncs of a range require the engine threads")
     })?;
+    let is_simple = stream.sync_every == 0 && !trims && workload.data.verify == Verify::Off;
+    let has_calls = conduct.file_call.is_some();
+    refuse_if(has_calls && !(workload.engine == EngineChoice::Threads && is_simple), || {
+        format!("stream `{name}`: calls on files need the engine threads, and are the only I/O")
+    })?;
     refuse_if(trims && workload.data.verify != Verify::Off, || {
         format!("stream `{name}`: trimmed data cannot be verified")
     })?;

@@ -18,7 +18,6 @@ use assay_model::workload::storage::{IoBatches, Verify, WriteContent};
 use crate::clock;
 
 use super::buffers::IoBuffers;
-use super::content;
 use super::depth_control::DepthControl;
 use super::engine::{IoAction, IoCompletion, IoRequest, StorageEngine, Wait};
 use super::lane::{NextIo, PlannedIo, StorageLane};
@@ -27,9 +26,11 @@ use super::rate_floor::RateFloor;
 use super::slot_scheduler::{SPIN_NS, SlotScheduler};
 use super::submission_chunk::SubmissionChunk;
 use super::worker_recorder::WorkerRecorder;
+use io_checks::timed_as;
 
 mod batches;
 mod io_checks;
+mod written_data;
 
 /// Maximum wait between two checks for the end of the phase.
 const MAX_WAIT_NS: u64 = 50_000_000;
@@ -67,6 +68,8 @@ pub(super) struct StorageWorker<'a, E> {
     sync: IoAction,
     /// Stage whose I/O is a trim.
     trimmed: Option<SlotStage>,
+    /// Operation that has the latency of calls on files, if they replace I/O.
+    file_calls: Option<IoOperation>,
     /// End of the stream, if it is before the end of the phase.
     end_ns: u64,
     /// Time at which the last completions were detected.
@@ -97,6 +100,7 @@ pub(super) struct IoSlot {
     stage: SlotStage,
     bytes: u32,
     priority: u16,
+    opens_file: bool,
     offset: u64,
     intended_ns: Option<u64>,
     submitted_ns: u64,
@@ -126,6 +130,7 @@ impl IoSlot {
             stage: SlotStage::Read,
             bytes: 0,
             priority: 0,
+            opens_file: false,
             offset: 0,
             intended_ns: None,
             submitted_ns: 0,
@@ -173,6 +178,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             },
             sync: IoAction::of_syncs(conduct),
             trimmed: SlotStage::trimmed(conduct),
+            file_calls: timed_as(&phase.workload.streams[stream]),
             end_ns: u64::MAX,
             detected_ns: 0,
             checks_each_io: conduct.keeps_journal
@@ -323,12 +329,13 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     #[inline]
     fn start_io(&mut self, slot: u32, planned: PlannedIo, intended_ns: Option<u64>) {
-        let PlannedIo { sync_target, operation, offset, bytes, priority } = planned;
+        let PlannedIo { sync_target, operation, offset, bytes, priority, opens_file } = planned;
         let state = &mut self.slots[slot as usize];
         state.target = self.lanes[state.lane as usize].target as u32;
         state.sync_target = state.target;
         state.after_sync = None;
         (state.offset, state.priority) = (offset, priority);
+        state.opens_file = opens_file;
         // Validation limits sizes to 1 GiB.
         state.bytes = bytes as u32;
         state.intended_ns = intended_ns;
@@ -336,38 +343,14 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             IoOperation::Read => SlotStage::Read,
             IoOperation::Write => SlotStage::Write,
         };
-        if operation == IoOperation::Write && self.trimmed != Some(SlotStage::Write) {
+        let has_data = self.trimmed != Some(SlotStage::Write) && self.file_calls.is_none();
+        if operation == IoOperation::Write && has_data {
             self.prepare_data(slot);
         }
         if let Some(target) = sync_target {
             self.sync_first(slot, target);
         }
         self.queue(slot);
-    }
-
-    /// Generates the data of a write.
-    fn prepare_data(&mut self, slot: u32) {
-        let state = &mut self.slots[slot as usize];
-        let memory = self.buffers.writable(slot, state.bytes as usize);
-        self.serial += 1;
-        let has_pattern = self.content.is_some_and(|content| !content.pattern.is_empty());
-        match (&self.phase.targets[state.target as usize].generations, self.content) {
-            (Some(generations), _) => {
-                state.stamp = generations.next_stamp(state.offset, u64::from(state.bytes));
-                if !has_pattern {
-                    content::stamp_sectors(memory, state.offset, state.stamp);
-                }
-            }
-            (None, None) => content::make_unique(memory, state.offset, self.serial),
-            // The memory was filled before.
-            (None, Some(_)) if has_pattern => {}
-            (None, Some(content)) => {
-                if !content::is_duplicate(self.serial, content.duplicate_share) {
-                    self.unique_serial = self.serial;
-                }
-                content::make_unique(memory, 0, self.unique_serial);
-            }
-        }
     }
 
     #[inline]
@@ -382,6 +365,10 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             }
             SlotStage::Write => (IoAction::Write, self.buffers.write_part(slot)),
             SlotStage::Sync => (self.sync, self.buffers.write_part(slot)),
+        };
+        let action = match self.file_calls {
+            Some(_) => IoAction::of_file_call(state.opens_file),
+            None => action,
         };
         let is_sync = state.stage == SlotStage::Sync;
         let file = if is_sync { state.sync_target } else { state.target };
@@ -489,7 +476,13 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             let from_intended_ns = state.intended_ns.map(|ns| now_ns.saturating_sub(ns));
             let key = (state.lane as usize, state.target as usize, operation);
             let times = (service_ns, from_intended_ns);
-            self.recorder.record(key, u64::from(state.bytes), times, counts);
+            match self.file_calls {
+                None => self.recorder.record(key, u64::from(state.bytes), times, counts),
+                Some(timed) => {
+                    let call = state.opens_file.then_some((timed, service_ns));
+                    self.recorder.record_call(key, u64::from(state.bytes), call, counts);
+                }
+            }
             if counts {
                 let completion_ns =
                     now_ns.saturating_sub(state.submit_returned_ns.max(state.submitted_ns));

@@ -281,6 +281,34 @@ impl WorkerRecorder {
         }
     }
 
+    /// Counts one I/O of a stream that makes calls on files, with the latency of its call if it makes
+    /// one, which is that of another operation.
+    pub(super) fn record_call(
+        &mut self,
+        (lane, target, operation): (usize, usize, IoOperation),
+        bytes: u64,
+        call: Option<(IoOperation, u64)>,
+        counts: bool,
+    ) {
+        let of_lane = || {
+            if self.totals_of_target.is_empty() { lane } else { self.totals_of_target[target] }
+        };
+        let totals = counts.then(of_lane).map(|at| &mut self.totals[at]);
+        tally::count(&mut self.frame.tallies[operation as usize], bytes);
+        if let Some((latency_of, ns)) = call {
+            tally::add_latency(&mut self.frame.tallies[latency_of as usize], ns);
+        }
+        let Some(totals) = totals else { return };
+        if let Some(total) = &mut totals[operation as usize] {
+            tally::count(total, bytes);
+        }
+        if let Some((latency_of, ns)) = call
+            && let Some(total) = &mut totals[latency_of as usize]
+        {
+            tally::add_latency(total, ns);
+        }
+    }
+
     /// Counts I/O that was due before the end of the phase and not completed by then.
     pub(super) fn record_overdue(
         &mut self,

@@ -20,7 +20,7 @@ pub use self::job_order::{
 pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
 pub use self::replay::{ReplayTime, ReplayedIo};
 pub use self::stream_behavior::{
-    Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
+    FileCall, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
 };
 
 mod io_batches;
@@ -315,9 +315,13 @@ impl StorageStream {
         self.read_share > 0.0 || order.is_some_and(|order| order.verify_backlog.is_some())
     }
 
-    /// Whether it writes one of its targets; recorded I/O may write some of its targets only.
+    /// Whether it writes one of its targets; recorded I/O may write some of its targets only. A file
+    /// that is deleted loses its contents, too.
     #[must_use]
     pub fn writes_to(&self, target: usize) -> bool {
+        if let Some(call) = self.conduct.file_call {
+            return call == FileCall::Delete;
+        }
         let replay = &self.conduct.replay;
         let is_write = |io: &ReplayedIo| {
             io.operation == IoOperation::Write && self.targets.get(io.file) == Some(&target)

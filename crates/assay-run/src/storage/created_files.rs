@@ -10,6 +10,7 @@
 //!
 //! Every process that uses a file holds a lock on its record; no other process removes it then.
 
+mod called_files;
 mod open_handles;
 mod recognition;
 mod removal;
@@ -195,6 +196,18 @@ impl CreatedFiles {
             cannot(&error)
         })?;
         Ok((record, file))
+    }
+
+    /// Records that a call of a phase may create a file, which stays empty.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn announce_call(&self, path: &Path) -> Result<CreatedRecord, CommandFailure> {
+        self.announce(path, 0).map_err(|error| {
+            CommandFailure::measurement(format!("cannot create the file {}", path.display()))
+                .with_cause(&error)
+                .with_known_advice()
+        })
     }
 
     fn create_folder(&self) -> io::Result<()> {

@@ -98,8 +98,12 @@ pub(super) fn hold(
     }
     // Each target needs one descriptor more than its phase.
     resource_limits::raise_open_files();
-    for target in &workload.targets {
+    let streams = StreamsByTarget::collect(workload);
+    for (index, target) in workload.targets.iter().enumerate() {
         let path = resolve_path(&target.path)?;
+        if streams.is_made_by_calls(index) && !path.exists() {
+            continue;
+        }
         let file = match held.file(&path) {
             Some(file) => file,
             None => Arc::new(safe_open::open(&path, OFlags::PATH).map_err(|error| {

@@ -97,7 +97,9 @@ fn run_each_phase(
     let reached_per_s = vec![None; plan.phases.len()];
     let (enough, held) = (options.end_phase.as_deref(), options.held.as_ref());
     let jobs = JobProgress::default();
-    let mut run = PhaseRun { reached_per_s, jobs, stop, end_phase: enough, held, listener: on };
+    let created = &CreatedFiles::open(options.store.as_deref())?;
+    let mut run =
+        PhaseRun { reached_per_s, jobs, stop, end_phase: enough, held, created, listener: on };
     let mut outcomes = Vec::new();
     for (index, phase) in plan.phases.iter().enumerate() {
         match run.run_phase(index, phase) {
@@ -194,7 +196,7 @@ fn create_files(
         held_targets::hold(&options.held, &phase.workload)?;
     }
     record_uses(plan, &created)?;
-    for mut file in files {
+    for mut file in files.into_iter().filter(|file| !file.is_made_by_call) {
         // The record has changed since, because the file is in use now.
         let record = file.record.as_ref().map(|it| created.find(&it.path));
         file.record = record.flatten();
@@ -338,6 +340,7 @@ struct PhaseRun<'r, 'l> {
     stop: &'r AtomicBool,
     end_phase: Option<&'r AtomicBool>,
     held: &'r OpenTargets,
+    created: &'r CreatedFiles,
     listener: &'r mut StorageListener<'l>,
 }
 
@@ -425,8 +428,9 @@ impl PhaseRun<'_, '_> {
             on_ready: Some(&mut on_ready),
             on_interval: &mut on_interval,
         };
-        let mut outcome = kernel::run(&workload, &mut control)
-            .map_err(|error| phase_failed(phase, &error))?;
+        let result = kernel::run(&workload, &mut control);
+        self.created.settle_calls(&workload)?;
+        let mut outcome = result.map_err(|error| phase_failed(phase, &error))?;
         if outcome.error_count == 0 {
             // Failed I/O is a failure already, with a better reason.
             held_targets::check_unchanged(self.held, &workload, &sizes)?;
@@ -479,6 +483,10 @@ fn create_missing(
     resource_limits::raise_open_files();
     let mut new = Vec::new();
     let done = files.iter_mut().filter(|file| file.is_missing).try_for_each(|file| {
+        if file.is_made_by_call {
+            new.push(created.announce_call(&file.target.path)?);
+            return Ok(());
+        }
         let bytes = file.target.size_bytes.unwrap_or(0);
         let (record, opened) = created.create(&file.target.path, bytes)?;
         held_targets::release(held, &file.target.path);

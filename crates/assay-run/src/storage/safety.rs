@@ -51,6 +51,8 @@ pub(super) struct FileToLayOut {
     pub(super) create_only: bool,
     /// Whether that phase writes it from start to end.
     pub(super) is_filled_first: bool,
+    /// Whether a call of a stream creates it.
+    pub(super) is_made_by_call: bool,
 }
 
 /// Use of one path by a plan.
@@ -60,6 +62,8 @@ struct PathUse<'p> {
     size_bytes: Option<u64>,
     is_written: bool,
     is_filled_first: bool,
+    /// Whether calls of streams create it, and nothing else uses it.
+    is_made_by_calls: bool,
 }
 
 /// Refuses forbidden targets; returns the files that must be laid out.
@@ -97,6 +101,7 @@ fn path_uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, PathUse<'_>>, Comma
         for (index, target) in workload.targets.iter().enumerate() {
             let is_written = streams.is_written(index);
             let is_filled_first = is_filled_in_order(streams.users(index));
+            let is_made_by_calls = streams.is_made_by_calls(index);
             let path = resolve_path(&target.path).map_err(|it| it.with_target(&target.path))?;
             let found = uses.entry(path).or_insert_with(|| PathUse {
                 target,
@@ -104,9 +109,11 @@ fn path_uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, PathUse<'_>>, Comma
                 size_bytes: None,
                 is_written,
                 is_filled_first,
+                is_made_by_calls,
             });
             found.size_bytes = found.size_bytes.max(target.size_bytes);
             found.is_written |= is_written;
+            found.is_made_by_calls &= is_made_by_calls;
         }
     }
     Ok(uses)
@@ -121,7 +128,8 @@ fn is_filled_in_order(streams: &[&StorageStream]) -> bool {
                 | AccessPattern::Permutation
                 | AccessPattern::Blocks { .. }
         );
-        stream.read_share <= 0.0 && in_order && stream.conduct.replay.is_empty()
+        let has_io = stream.conduct.replay.is_empty() && stream.conduct.file_call.is_none();
+        stream.read_share <= 0.0 && in_order && has_io
     })
 }
 
@@ -139,7 +147,9 @@ impl PathCheck<'_> {
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 self.refuse_creation()?;
-                self.plan_layout(None, 0).map(Some)
+                // One without a size is created by a call.
+                let has_bytes = u64::from(self.usage.is_made_by_calls);
+                self.plan_layout(None, has_bytes).map(Some)
             }
             Err(error) => Err(CommandFailure::measurement(self.unusable_text())
                 .with_cause(&error)
@@ -154,6 +164,10 @@ impl PathCheck<'_> {
     }
 
     fn check_file(&self, found: &Metadata) -> Result<Option<FileToLayOut>, CommandFailure> {
+        if self.usage.is_made_by_calls {
+            // It exists, and the calls leave it unchanged.
+            return Ok(None);
+        }
         let mut records = self.records.get(self.path).into_iter().flatten();
         let record = records.find(|it| it.is_unchanged()).cloned();
         let needed = self.usage.size_bytes.unwrap_or(0);
@@ -287,6 +301,7 @@ impl PathCheck<'_> {
             is_missing,
             create_only: self.options.writers_make_files && self.usage.is_filled_first,
             is_filled_first: self.usage.is_filled_first,
+            is_made_by_call: self.usage.is_made_by_calls,
         })
     }
 
@@ -356,7 +371,7 @@ fn check_space(plan: &StoragePlan, missing: &[FileToLayOut]) -> Result<(), Comma
         let is_timed = plan.phases[file.phase].workload.timing.duration_s.is_some();
         file.target.opening.new_file == NewFile::Empty && (is_timed || fills_target(plan, file))
     };
-    for file in missing.iter().filter(|file| !grows(file)) {
+    for file in missing.iter().filter(|file| !grows(file) && !file.is_made_by_call) {
         let path = file.target.path.as_path();
         let folder = path.parent().unwrap_or(path);
         let Ok(found) = std::fs::metadata(folder) else { continue };

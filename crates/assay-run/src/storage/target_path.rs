@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_model::workload::storage::{StorageStream, StorageWorkload};
+use assay_model::workload::storage::{FileCall, StorageStream, StorageWorkload};
 
 use crate::failure::CommandFailure;
 
@@ -29,6 +29,13 @@ impl<'w> StreamsByTarget<'w> {
 
     pub(super) fn is_written(&self, target: usize) -> bool {
         self.users(target).iter().any(|stream| stream.writes_to(target))
+    }
+
+    /// Whether all streams create the target by a call, and none reads or writes it.
+    pub(super) fn is_made_by_calls(&self, target: usize) -> bool {
+        let creates =
+            |stream: &&StorageStream| stream.conduct.file_call == Some(FileCall::Create);
+        !self.users(target).is_empty() && self.users(target).iter().all(creates)
     }
 }
 

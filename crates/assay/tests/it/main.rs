@@ -17,6 +17,7 @@ mod file_names;
 mod fio;
 mod fio_differential;
 mod fio_errors;
+mod fio_file_calls;
 mod fio_job_ends;
 mod fio_latency;
 mod fio_logs;

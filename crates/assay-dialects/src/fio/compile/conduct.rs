@@ -9,7 +9,9 @@ use assay_model::workload::storage::{
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FioOptions, VerifyMode};
 use super::files::CloneFiles;
-use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order, priorities};
+use super::{
+    FioCompileEnv, LocatedOptions, MMAP, conflict, differ, file_calls, job_order, priorities,
+};
 
 /// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,6 +77,7 @@ pub(super) fn conduct(
     let manner = &job.behaviour;
     let several = used.targets.len() > 1;
     check_combinations(placed)?;
+    file_calls::check(placed)?;
     let queues = job_order::queues(job);
     let pauses = ThinkTime {
         after_ios: manner.think_after_ios.max(1),
@@ -107,6 +110,7 @@ pub(super) fn conduct(
         most_latency_ns: manner.max_latency_ns,
         keeps_journal: job.logs.needs_every_io(),
         maps_files: maps_files(placed)?,
+        file_call: file_calls::file_call(job),
         times_submission: queues,
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
 use assay_model::workload::storage::{
-    ExpectedOrder, FileExtent, NewFile, SizeShare, StorageTarget, TargetOpening,
+    ExpectedOrder, FileExtent, NewFile, SizeShare, StorageTarget, TargetOpening, WriteSync,
 };
 
 use super::super::job_error::FioJobError;
@@ -13,7 +13,7 @@ use super::super::section_options::{
     FadviseHint, FioOptions, OffsetDistribution, OffsetGenerator,
 };
 use super::super::value::SizeOrPercent;
-use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, join_path, name_hash};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, file_calls, join_path, name_hash};
 
 /// Maximum number of files of a job, each of which is opened; more are probably a mistake.
 const MAX_FILES: u64 = 100_000;
@@ -81,13 +81,18 @@ pub(super) fn resolve_clone_files(
     let count = paths.len() as u64;
     let mut usable_bytes = 0_u64;
     for (nth, path) in (0..).zip(paths) {
-        let existing_bytes = if job.engine == "null" { None } else { (env.size_of)(&path) };
+        let existing_bytes = match job.engine.as_str() {
+            "null" => None,
+            // Its files have no contents; fio gives each one block.
+            file_calls::CREATE => Some(all_smallest_io(job)),
+            _ => (env.size_of)(&path),
+        };
         let created_bytes = targets.created.get(&path).copied();
         let file = FileToUse { existing_bytes: existing_bytes.max(created_bytes), nth, count };
         let start = file.start(job, clone);
         let bytes = file.io_bytes(options, start)?;
         let needed_bytes = start.saturating_add(bytes);
-        if job.engine != "null" {
+        if job.engine != "null" && job.engine != file_calls::CREATE {
             let created_bytes = targets.created.entry(path.clone()).or_default();
             *created_bytes = needed_bytes.max(*created_bytes);
         }
@@ -133,15 +138,16 @@ pub(super) fn build_target(
     range_bytes: (u64, u64),
 ) -> StorageTarget {
     let align = &job.align_bytes;
+    let makes_calls = file_calls::file_call(job).is_some();
     StorageTarget {
         name: path.display().to_string(),
         size_bytes,
         range_bytes: Some(range_bytes),
         path,
         align_bytes: if job.rw.reads { align.read } else { align.write },
-        direct: job.direct,
-        sync: job.sync,
-        sync_at_end: job.sync_at_end && job.rw.writes,
+        direct: job.direct && !makes_calls,
+        sync: if makes_calls { WriteSync::None } else { job.sync },
+        sync_at_end: job.sync_at_end && job.rw.writes && !makes_calls,
         opening: opening(job),
     }
 }

@@ -180,6 +180,10 @@ pub(in crate::fio) fn queues(job: &FioOptions) -> bool {
 fn strided_zones(placed: &LocatedOptions) -> Result<Option<StridedZones>, FioJobError> {
     let (job, _) = placed;
     let manner = &job.behaviour;
+    if !manner.strided && manner.zone_bytes > 0 {
+        let why = "zonesize has no effect without zonemode=strided, and fio refuses it";
+        return Err(conflict(placed, why, "add zonemode=strided, or leave it out"));
+    }
     if !manner.strided {
         return Ok(None);
     }

@@ -21,6 +21,10 @@ const REFUSED_ENGINES: &[(&[&str], &str)] = &[
         &["net", "netsplice", "rdma"],
         "it measures a network; see `assay iperf3` and `assay ib_send_bw`",
     ),
+    (
+        &["dircreate", "dirstat", "dirdelete"],
+        "an engine of fio 3.37; assay makes calls on files only",
+    ),
     (&["cpuio"], "it does no I/O"),
     (&["exec"], "assay starts no command that a job file names"),
     (

@@ -31,6 +31,6 @@ pub(super) fn options_of_clone(
         return Err(conflict(placed, why, "add openfiles=1, or leave out numjobs or zonesize"));
     }
     let mut changed = placed.clone();
-    changed.0.behaviour.strided = false;
+    (changed.0.behaviour.strided, changed.0.behaviour.zone_bytes) = (false, 0);
     Ok(Cow::Owned(changed))
 }

@@ -1,5 +1,7 @@
 //! Implemented options, each with the function that applies its value to a job.
 
+use assay_model::workload::storage::FileCall;
+
 use super::super::section_options::FioOptions;
 use super::super::section_options::behaviour::{
     parse_cpu_mask, parse_cpus, parse_distribution, parse_generator, parse_hint, parse_memory,
@@ -87,10 +89,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     text("zonemode", |job, text| parse_zone_mode(text).map(|it| job.behaviour.strided = it)),
     text("zonesize", |job, text| {
-        job.behaviour.zone_bytes = parse_bytes(text, job.base())?;
-        // According to fio's manual, `zonesize` alone implies strided mode.
-        job.behaviour.strided |= job.behaviour.zone_bytes > 0;
-        Ok(())
+        parse_bytes(text, job.base()).map(|it| job.behaviour.zone_bytes = it)
     }),
     text("zonerange", |job, text| {
         parse_bytes(text, job.base()).map(|it| job.behaviour.zone_range_bytes = it)
@@ -199,6 +198,12 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     // Load.
     text("ioengine", |job, text| parse_text(text).map(|it| job.engine = it)),
+    text("stat_type", |job, text| {
+        const CALLS: [FileCall; 3] =
+            [FileCall::Stat, FileCall::StatLink, FileCall::StatExtended];
+        parse_choice(text, &["stat", "lstat", "statx"])
+            .map(|it| job.behaviour.stat_call = CALLS[it])
+    }),
     text("iodepth", |job, text| {
         parse_integer(text, 1, MAX_DEPTH).map(|it| job.depth = it as u32)
     }),

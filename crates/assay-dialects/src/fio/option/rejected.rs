@@ -20,7 +20,7 @@ pub(super) const REJECTED: &[FioOption] = &[
          http_swift_auth_token http_user http_verbose https initiator inplace interface \
          listen mss namenode nfs_url no_completion_thread nodelay object_class pingpong \
          pool port program protocol rbdname serverip sg_write_mode single_instance \
-         skip_bad stat_type std_redirect stream_id svcl thp touch_objects ttl uri verb \
+         skip_bad std_redirect stream_id svcl thp touch_objects ttl uri verb \
          proto volume window_size xnvme_admin xnvme_async xnvme_be xnvme_dev_nsid \
          xnvme_iovec xnvme_sync",
         "it belongs to an engine that assay does not have",

@@ -1,6 +1,6 @@
 //! Options on the behaviour of a job: pauses, skew, CPUs, zones, file rotation, end conditions.
 
-use assay_model::workload::storage::{ExpectedOrder, NewFile, TargetRotation};
+use assay_model::workload::storage::{ExpectedOrder, FileCall, NewFile, TargetRotation};
 use serde::{Deserialize, Serialize};
 
 use super::super::value::{self, NumberBase};
@@ -98,6 +98,8 @@ pub struct IoBehaviour {
     pub syncs_data_only: bool,
     /// Flags of `sync_file_range`, which is called instead of `fsync`.
     pub sync_range_flags: Option<u32>,
+    /// `stat_type`: the call of `filestat`.
+    pub stat_call: FileCall,
 }
 
 impl IoBehaviour {
@@ -173,6 +175,7 @@ impl Default for IoBehaviour {
             huge_pages: false,
             syncs_data_only: false,
             sync_range_flags: None,
+            stat_call: FileCall::Stat,
         }
     }
 }

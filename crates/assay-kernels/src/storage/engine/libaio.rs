@@ -95,7 +95,9 @@ impl StorageEngine for Libaio {
             IoAction::SyncData => (FDSYNC, files.write),
             // Workloads with trims or syncs of a range are rejected for this engine; the kernel's
             // refusal would reveal one.
-            IoAction::Trim | IoAction::SyncRange(_) => (NOOP, files.write),
+            IoAction::Trim | IoAction::SyncRange(_) | IoAction::CallFile | IoAction::Skip => {
+                (NOOP, files.write)
+            }
         };
         let transfers = matches!(request.action, IoAction::Read | IoAction::Write);
         let has_priority = transfers && request.priority > 0;

@@ -58,9 +58,12 @@ impl MappedFile {
             IoAction::Write => unsafe {
                 std::ptr::copy_nonoverlapping(request.memory, place, bytes);
             },
-            IoAction::Sync | IoAction::SyncData | IoAction::SyncRange(_) | IoAction::Trim => {
-                return None;
-            }
+            IoAction::Sync
+            | IoAction::SyncData
+            | IoAction::SyncRange(_)
+            | IoAction::Trim
+            | IoAction::CallFile
+            | IoAction::Skip => return None,
         }
         // The result is at most the length of the request, which is below 2³¹.
         Some(bytes as i32)

@@ -29,7 +29,11 @@ impl StorageEngine for Null {
     fn queue(&mut self, request: IoRequest) {
         let bytes = match request.action {
             IoAction::Sync | IoAction::SyncData | IoAction::SyncRange(_) => 0,
-            IoAction::Read | IoAction::Write | IoAction::Trim => request.bytes,
+            IoAction::Read
+            | IoAction::Write
+            | IoAction::Trim
+            | IoAction::CallFile
+            | IoAction::Skip => request.bytes,
         };
         // Validation limits lengths to 1 GiB.
         self.queued.push(IoCompletion { slot: request.slot, result: bytes as i32 });

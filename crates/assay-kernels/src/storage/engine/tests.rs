@@ -52,6 +52,7 @@ fn check<E: StorageEngine>(maps_files: bool) {
         slots: SLOTS,
         is_remote: false,
         mappings: &mappings,
+        callers: &[],
     };
     let mut engine = match E::set_up(setup) {
         Ok(engine) => engine,
@@ -117,6 +118,7 @@ fn submits_at_most_the_requested_number() {
             slots: SLOTS,
             is_remote: false,
             mappings: &[],
+            callers: &[],
         };
         let Ok(mut engine) = E::set_up(setup) else { return };
         for slot in 0..SLOTS {
@@ -155,6 +157,7 @@ fn errors_are_completions() {
             slots: 1,
             is_remote: false,
             mappings: &[],
+            callers: &[],
         };
         let Ok(mut engine) = E::set_up(setup) else { return };
         engine.queue(IoRequest {
@@ -188,6 +191,7 @@ fn mapping_of_a_read_only_file_is_not_written() {
         slots: 1,
         is_remote: false,
         mappings: &[Some(Arc::new(MappedFile::new(&file).unwrap()))],
+        callers: &[],
     };
     let mut engine = Threads::set_up(setup).unwrap();
     for (action, offset, result) in [

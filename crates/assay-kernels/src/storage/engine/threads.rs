@@ -4,10 +4,12 @@
 //! Never starts a thread: each worker of this engine has one slot and makes its call itself.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::positioned_io;
+use super::file_caller::FileCaller;
 use super::mapped_file::MappedFile;
 use super::{
     EngineSetup, IoAction, IoCompletion, IoRequest, StorageEngine, TargetDescriptors, Wait,
@@ -20,6 +22,12 @@ pub(crate) struct Threads {
     files: Vec<TargetDescriptors>,
     /// Mappings of the files; empty if I/O makes calls.
     mappings: Vec<Option<Arc<MappedFile>>>,
+    /// Calls on the files; empty if there is I/O.
+    callers: Vec<Option<Arc<FileCaller>>>,
+    /// Error of the check before the queued call, and the file that the last call opened: both are no
+    /// part of a call.
+    refusal: Option<i32>,
+    opened: Option<OwnedFd>,
     queued: Vec<IoRequest>,
     /// Part of each file that was written since its last sync: start and end.
     written: Vec<Option<(u64, u64)>>,
@@ -33,17 +41,27 @@ impl StorageEngine for Threads {
         Ok(Self {
             files: setup.files.to_vec(),
             mappings: setup.mappings.to_vec(),
+            callers: setup.callers.to_vec(),
+            refusal: None,
+            opened: None,
             queued,
             written: vec![None; setup.files.len()],
         })
     }
 
     fn granted_features(&self) -> String {
-        if self.mappings.is_empty() { String::new() } else { "mapped files".to_owned() }
+        match (self.mappings.is_empty(), self.callers.is_empty()) {
+            (false, _) => "mapped files".to_owned(),
+            (true, false) => "calls on files".to_owned(),
+            (true, true) => String::new(),
+        }
     }
 
     #[inline]
     fn queue(&mut self, request: IoRequest) {
+        if request.action == IoAction::CallFile {
+            self.prepare_call(request.file as usize);
+        }
         self.queued.push(request);
     }
 
@@ -56,7 +74,13 @@ impl StorageEngine for Threads {
         if let (Wait::AtMost { ns }, true) = (wait, self.queued.is_empty()) {
             std::thread::sleep(Duration::from_nanos(ns));
         }
-        for request in self.queued.drain(..) {
+        for nth in 0..self.queued.len() {
+            let request = self.queued[nth];
+            if matches!(request.action, IoAction::CallFile | IoAction::Skip) {
+                let result = self.call_file(&request);
+                done.push(IoCompletion { slot: request.slot, result });
+                continue;
+            }
             let file = request.file as usize;
             let mapping = self.mappings.get(file).and_then(Option::as_ref);
             let written = &mut self.written[file];
@@ -66,7 +90,36 @@ impl StorageEngine for Threads {
             note_written(written, &request, result);
             done.push(IoCompletion { slot: request.slot, result });
         }
+        self.queued.clear();
         Ok(0)
+    }
+}
+
+impl Threads {
+    #[cold]
+    fn prepare_call(&mut self, file: usize) {
+        self.opened = None;
+        let caller = self.callers.get(file).and_then(Option::as_ref);
+        self.refusal = caller.and_then(|caller| caller.check().err());
+    }
+
+    /// Makes the call of a request on its file. Returns the bytes that it stands for, or the negative
+    /// error.
+    fn call_file(&mut self, request: &IoRequest) -> i32 {
+        // Validation limits lengths to 1 GiB.
+        let bytes = request.bytes as i32;
+        let caller = self.callers.get(request.file as usize).and_then(Option::as_ref);
+        match (request.action, self.refusal.take(), caller) {
+            (IoAction::CallFile, None, Some(caller)) => match caller.make() {
+                Ok(opened) => {
+                    self.opened = opened;
+                    bytes
+                }
+                Err(error) => error,
+            },
+            (IoAction::CallFile, Some(error), _) => error,
+            _ => bytes,
+        }
     }
 }
 
@@ -79,7 +132,11 @@ fn note_written(written: &mut Option<(u64, u64)>, request: &IoRequest, result: i
             *written = Some((from.min(start), to.max(end)));
         }
         IoAction::Sync | IoAction::SyncData | IoAction::SyncRange(_) => *written = None,
-        IoAction::Read | IoAction::Write | IoAction::Trim => {}
+        IoAction::Read
+        | IoAction::Write
+        | IoAction::Trim
+        | IoAction::CallFile
+        | IoAction::Skip => {}
     }
 }
 
@@ -111,6 +168,8 @@ fn make_call(
                 unsafe { libc::sync_file_range(files.write, from, bytes, flags) as isize }
             }
             IoAction::Trim => return trim::trim(files.write, request.offset, request.bytes),
+            // Made by `call_file`.
+            IoAction::CallFile | IoAction::Skip => return 0,
         };
         if result >= 0 {
             // The result is at most the length of the request.

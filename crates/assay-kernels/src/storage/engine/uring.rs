@@ -138,7 +138,10 @@ impl<const POLLED: bool> StorageEngine for UringEngine<POLLED> {
                 opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build()
             }
             // Workloads with trims or syncs of a range are rejected for this engine.
-            (IoAction::Trim | IoAction::SyncRange(_), _) => opcode::Nop::new().build(),
+            (
+                IoAction::Trim | IoAction::SyncRange(_) | IoAction::CallFile | IoAction::Skip,
+                _,
+            ) => opcode::Nop::new().build(),
         };
         let flags = if self.fixed_files { Flags::FIXED_FILE } else { Flags::empty() };
         let entry = entry.flags(flags).user_data(u64::from(request.slot));

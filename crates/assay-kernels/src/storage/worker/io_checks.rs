@@ -5,12 +5,19 @@ use std::io;
 use assay_model::storage_outcome::{
     ErrorCause, FatalError, IoFailure, IoOperation, JournalEntry,
 };
-use assay_model::workload::storage::{StreamBehavior, WriteContent};
+use assay_model::workload::storage::{StorageStream, StreamBehavior, WriteContent};
 
 use super::super::content;
 use super::super::engine::StorageEngine;
 use super::super::timeline;
 use super::{IoSlot, SlotStage, StorageWorker};
+
+/// Returns the operation that has the latency of a stream's calls on files, if it makes any: fio counts
+/// all of them as reads, unless the job only writes.
+pub(super) fn timed_as(stream: &StorageStream) -> Option<IoOperation> {
+    let operation = if stream.has_reads() { IoOperation::Read } else { IoOperation::Write };
+    stream.conduct.file_call.map(|_| operation)
+}
 
 impl SlotStage {
     /// Returns the stage of a stream whose I/O is a trim.
@@ -43,10 +50,12 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             target,
             offset,
             bytes,
-            operation,
+            operation: self.file_calls.unwrap_or(operation),
             priority: state.priority,
         };
-        self.recorder.record_journal(now_ns, entry);
+        if self.file_calls.is_none() || state.opens_file {
+            self.recorder.record_journal(now_ns, entry);
+        }
         let completion_ns =
             now_ns.saturating_sub(state.submit_returned_ns.max(state.submitted_ns));
         self.recorder.record_priority(operation, state.priority, (service_ns, completion_ns));

@@ -75,6 +75,9 @@ pub struct StreamBehavior {
     /// Whether blocking I/O copies to and from mappings of the targets.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub maps_files: bool,
+    /// Call on each file when its turn begins, instead of I/O: nothing is read or written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_call: Option<FileCall>,
     /// Whether submission is timed separately, if the engine has a call for it.
     pub times_submission: bool,
     /// Whether buffers use ordinary pages; otherwise large buffers use huge pages.
@@ -122,6 +125,22 @@ impl StreamBehavior {
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// Call on the name of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileCall {
+    /// `open(2)` with `O_CREAT`, which leaves an existing file unchanged.
+    Create,
+    /// `stat(2)`.
+    Stat,
+    /// `lstat(2)`.
+    StatLink,
+    /// `realpath(3)` and `statx(2)`.
+    StatExtended,
+    /// `unlink(2)`.
+    Delete,
 }
 
 /// Contents of a stream's writes that differ from unique numbers.

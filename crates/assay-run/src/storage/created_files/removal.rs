@@ -74,6 +74,8 @@ impl CreatedFiles {
             let ended = match record.recognise() {
                 Ok(()) if record.is_abandoned && !keeps => record.remove_last(&claim),
                 Ok(()) => record.end_use().map(|()| Vec::new()),
+                // It was announced and never created.
+                Err(_) if record.announced_ns.is_some() => record.forget().map(|()| Vec::new()),
                 Err(why) => Err(why.into()),
             };
             left.add(record.path, ended);
