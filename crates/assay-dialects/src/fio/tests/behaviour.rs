@@ -371,18 +371,27 @@ fn rejects_conflicts_with_location() {
                 give another randseed, or leave random_generator out
             "#]],
         ),
-        ("[a]\nsize=1m\nzonesize=64k\n", expect![[r#"
+        (
+            "[a]\nsize=1m\nzonesize=64k\n",
+            expect![[r#"
             job:1:1: job `a`: zonesize has no effect without zonemode=strided, and fio refuses it
             add zonemode=strided, or leave it out
-        "#]]),
-        ("[a]\nnrfiles=2\nfilesize=4k\nioengine=filestat\nfsync=1\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "[a]\nnrfiles=2\nfilesize=4k\nioengine=filestat\nfsync=1\n",
+            expect![[r#"
             job:1:1: job `a`: ioengine=filestat reads and writes nothing, and excludes fsync and its like
             leave one out
-        "#]]),
-        ("[a]\nnrfiles=2\nfilesize=4k\nioengine=dirdelete\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "[a]\nnrfiles=2\nfilesize=4k\nioengine=dirdelete\n",
+            expect![[r#"
             job:1:1: job `a`: assay has no ioengine `dirdelete` (an engine of fio 3.37; assay makes calls on files only); it has sync, psync, vsync, pvsync, pvsync2, mmap, filecreate, filestat, filedelete, libaio, posixaio, io_uring, null
             choose io_uring or libaio, or run this job with fio
-        "#]]),
+        "#]],
+        ),
         (
             "[a]\nsize=1m\nzonemode=strided\n",
             expect![[r#"
