@@ -142,9 +142,6 @@ fn draw_options(job: &mut String, draws: &mut Draws, options: &[(&str, u64, &[&s
 }
 
 fn draw_job(draws: &mut Draws) -> String {
-    if draws.chance(8) {
-        return draw_call_job(draws);
-    }
     let rw = draws.choose(&["read", "write", "rw", "randread", "randwrite", "randrw"]);
     let is_random = rw.starts_with("rand");
     let postfix = match is_random {
@@ -170,13 +167,15 @@ fn draw_job(draws: &mut Draws) -> String {
         draw_options(&mut job, draws, OF_VERIFY);
     }
     if draws.chance(15) {
-        draw_zones(&mut job, draws);
+        // fio marks memory past the end of a map whose length is a multiple of 64 blocks.
+        writeln!(job, "zonemode=strided\nzonesize={}", draws.choose(&["68k", "132k"])).unwrap();
+        writeln!(job, "zoneskip={}", draws.choose(&["0", "64k"])).unwrap();
+        if draws.chance(50) {
+            writeln!(job, "zonerange={}", draws.choose(&["68k", "132k", "260k"])).unwrap();
+        }
     }
     let engine = draws.choose(ENGINES);
     writeln!(job, "ioengine={engine}").unwrap();
-    if matches!(engine, "psync" | "sync" | "mmap") && draws.chance(12) {
-        draw_turns(&mut job, draws);
-    }
     if engine != "null" {
         draw_options(&mut job, draws, OF_FILES);
     }
@@ -200,75 +199,6 @@ fn draw_job(draws: &mut Draws) -> String {
     if matches!(engine, "libaio" | "io_uring" | "null") && draws.chance(60) {
         writeln!(job, "iodepth={}", draws.choose(&["4", "16"])).unwrap();
         draw_options(&mut job, draws, OF_DEPTH);
-    }
-    job
-}
-
-/// Adds zones, of one clone or of two.
-fn draw_zones(job: &mut String, draws: &mut Draws) {
-    // fio marks memory past the end of a map whose length is a multiple of 64 blocks.
-    let odd = |draws: &mut Draws, most: u64| 4 * (2 * (draws.next() % most) + 1);
-    let (zone, skip) = (odd(draws, 24), 4 * (draws.next() % 20));
-    writeln!(job, "zonemode=strided\nzonesize={zone}k\nzoneskip={skip}k").unwrap();
-    if draws.chance(50) {
-        writeln!(job, "zonerange={}k", odd(draws, 40)).unwrap();
-    }
-    if draws.chance(30) {
-        job.push_str("numjobs=2\n");
-    }
-}
-
-/// Adds files that take turns, few of them open at once.
-fn draw_turns(job: &mut String, draws: &mut Draws) {
-    let files = 2 + draws.next() % 6;
-    writeln!(job, "nrfiles={files}").unwrap();
-    if draws.chance(70) {
-        writeln!(job, "openfiles={}", 1 + draws.next() % (files + 1)).unwrap();
-    }
-    if draws.chance(70) {
-        let turns = draws.choose(&["roundrobin", "random", "sequential"]);
-        writeln!(job, "file_service_type={turns}:{}", 1 + draws.next() % 12).unwrap();
-    }
-}
-
-/// Options of jobs that make calls on files.
-const OF_CALLS: &[(&str, u64, &[&str])] = &[
-    ("size", 30, &["64k", "100k"]),
-    ("filesize", 70, &["4k", "16k", "20k"]),
-    ("openfiles", 40, &["1", "2"]),
-    (
-        "file_service_type",
-        40,
-        &["random", "sequential", "roundrobin", "roundrobin:3", "random:2"],
-    ),
-    ("bs", 30, &["8k", "1k"]),
-    ("number_ios", 20, &["3", "7"]),
-    ("io_size", 15, &["32k"]),
-    ("numjobs", 15, &["2"]),
-    ("rwmixread", 15, &["70"]),
-    ("unlink", 15, &["1"]),
-    ("overwrite", 10, &["1"]),
-    ("fallocate", 20, &["none"]),
-    ("create_on_open", 20, &["1"]),
-    ("unified_rw_reporting", 10, &["mixed", "both"]),
-    ("lat_percentiles", 10, &["1"]),
-    ("disable_lat", 10, &["1"]),
-];
-
-/// Draws a job that makes calls on files instead of I/O.
-fn draw_call_job(draws: &mut Draws) -> String {
-    let rw = draws.choose(&["read", "write", "rw", "randread", "randwrite", "randrw"]);
-    let engine = draws.choose(&["filecreate", "filestat", "filedelete"]);
-    let files = draws.choose(&["3", "5", "9"]);
-    let mut job = format!(
-        "[a]\nwrite_lat_log=L\nlog_offset=1\nrw={rw}\nioengine={engine}\nnrfiles={files}\n"
-    );
-    draw_options(&mut job, draws, OF_CALLS);
-    if engine == "filestat" {
-        draw_options(&mut job, draws, &[("stat_type", 60, &["stat", "lstat", "statx"])]);
-    }
-    if engine != "filedelete" {
-        draw_options(&mut job, draws, &[("loops", 30, &["2", "3"])]);
     }
     job
 }
@@ -298,7 +228,6 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
     let has_passes = ["loops=", "verify=", "io_size=", "sync=", "sync_file_range="]
         .iter()
         .any(|option| job.contains(option));
-    let makes_calls = job.contains("ioengine=file");
     for entry in document["jobs"].as_array().into_iter().flatten() {
         // fio collects everything between two passes, which assay does not.
         let shares = ["iodepth_submit", "iodepth_level"];
@@ -308,10 +237,6 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
         for way in ["read", "write", "trim", "mixed"] {
             counts
                 .push(format!("{way} {} {}", entry[way]["total_ios"], entry[way]["io_bytes"]));
-            if makes_calls {
-                let calls = ["clat_ns", "lat_ns"].map(|name| entry[way][name]["N"].to_string());
-                counts.push(calls.join(" "));
-            }
         }
         let blocks = ["psync", "sync", "mmap"].map(|engine| format!("ioengine={engine}\n"));
         let blocks = blocks.iter().any(|engine| job.contains(engine));
@@ -323,8 +248,7 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
     }
     let mut ios = vec![];
     for number in 1..=2 {
-        let kind = if makes_calls { "clat" } else { "lat" };
-        let log = std::fs::read_to_string(world.path(&format!("L_{kind}.{number}.log")));
+        let log = std::fs::read_to_string(world.path(&format!("L_lat.{number}.log")));
         let log = log.unwrap_or_default();
         let mut lines: Vec<String> = log
             .lines()
