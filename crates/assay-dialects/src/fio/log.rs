@@ -123,6 +123,8 @@ impl LogFile {
                 // Calls on files are completions of nothing.
                 (kind, 0) if calls_files && kind != LogKind::Completion => {}
                 (LogKind::Latency, _) if calls_files => {}
+                // fio does not time them then.
+                (LogKind::Completion, _) if calls_files && job.logs.disabled[0] => {}
                 (kind, 0) => write_each_io(&line, kind, journal, to)?,
                 (kind, _) => {
                     let counted = after_warm_up(job, outcome, part.stream);

@@ -22,11 +22,13 @@ pub(super) fn io_priorities(
     }
     let splits = [&options.split.read, &options.split.write];
     let percents = [options.percent.read, options.percent.write];
-    let has_split = splits.iter().any(|split| !split.is_empty());
+    // Even shares of 0 % exclude `cmdprio_percentage`.
+    let is_split = splits.iter().any(|split| !split.is_empty());
+    let has_split = splits.iter().any(|split| split.iter().any(|entry| entry.percent > 0));
     let has_percent = percents.iter().any(|percent| *percent > 0);
     match (has_percent, has_split) {
         (false, false) => return Ok(None),
-        (true, true) => {
+        (true, _) if is_split => {
             let why = "cmdprio_percentage and cmdprio_bssplit are mutually exclusive";
             return Err(conflict(placed, why, "leave one out"));
         }
@@ -89,7 +91,8 @@ fn split_shares(
         percent: entry.percent,
         priority: entry.priority.unwrap_or(own),
     };
-    let mut shares: Vec<PriorityShare> = split.iter().map(share).collect();
+    let used = split.iter().filter(|entry| entry.percent > 0);
+    let mut shares: Vec<PriorityShare> = used.map(share).collect();
     // fio lists priorities by size.
     shares.sort_by_key(|share| share.bytes);
     Ok(shares)

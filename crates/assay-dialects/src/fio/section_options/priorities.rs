@@ -80,9 +80,7 @@ pub(in crate::fio) fn parse_split_priorities(
         };
         Ok(SplitPriority { bytes, percent, priority })
     };
-    let entries = text.split(':').filter(|entry| !entry.is_empty()).map(entry);
-    let entries = entries.collect::<Result<Vec<_>, String>>()?;
-    Ok(entries.into_iter().filter(|entry| entry.percent > 0).collect())
+    text.split(':').filter(|entry| !entry.is_empty()).map(entry).collect()
 }
 
 /// Parses a class; 0 is none.
