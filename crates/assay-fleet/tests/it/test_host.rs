@@ -108,15 +108,15 @@ fn unescape(text: &str) -> String {
 pub(crate) fn format_findings<'f>(
     findings: impl IntoIterator<Item = &'f DoctorFinding>,
 ) -> String {
-    let mut lines: Vec<(String, String)> = Vec::new();
+    let mut lines: Vec<(Vec<&str>, String)> = Vec::new();
     for DoctorFinding { id, outcome, observed, .. } in findings {
         let found = format!("{outcome:?}: {observed}");
         match lines.last_mut().filter(|(_, last)| *last == found) {
-            Some((ids, _)) => *ids += &format!(", {id}"),
-            None => lines.push((id.clone(), found)),
+            Some((ids, _)) => ids.push(id),
+            None => lines.push((vec![id], found)),
         }
     }
-    lines.iter().map(|(ids, found)| format!("{ids} {found}\n")).collect()
+    lines.iter().map(|(ids, found)| format!("{} {found}\n", ids.join(", "))).collect()
 }
 
 /// Expands the ranges in a path. Only the first range of the path fills in the content.

@@ -67,7 +67,7 @@ pub enum NetworkError {
     #[error("no local port is free for a connection to {address}")]
     NoLocalPort { address: SocketAddr, source: io::Error },
     #[error("{peer} does not serve tests of connections")]
-    NoConnections { peer: String, source: Box<NetworkError> },
+    NoConnections { peer: String, source: Box<Self> },
     #[error(transparent)]
     Call(CallError),
     #[error("{peer} cannot be the far end: {causes}")]

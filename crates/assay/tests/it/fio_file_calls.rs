@@ -16,28 +16,27 @@ fn run(mut command: Command, world: &World, job: &str) -> Option<(String, String
     let text = String::from_utf8(output.stdout).unwrap();
     let document: Value =
         text.find('{').map_or(Value::Null, |at| serde_json::from_str(&text[at..]).unwrap());
-    let mut found = format!("{}\n", output.status.success());
+    let mut found = vec![output.status.success().to_string()];
     for entry in document["jobs"].as_array().into_iter().flatten() {
         for way in ["read", "write"] {
             let side = &entry[way];
             let [clat, lat, slat] = ["clat_ns", "lat_ns", "slat_ns"].map(|name| &side[name]);
             let percentiles = clat.get("percentile").is_some();
-            found += &format!(
-                "{way} {} {} clat {} {percentiles} lat {} slat {}\n",
+            found.push(format!(
+                "{way} {} {} clat {} {percentiles} lat {} slat {}",
                 side["total_ios"], side["io_bytes"], clat["N"], lat["N"], slat["N"]
-            );
+            ));
         }
         let shares = ["latency_ns", "latency_us", "latency_ms", "iodepth_level"];
         let shares = shares.map(|name| {
             let used = entry[name].as_object().unwrap().values();
             used.filter(|share| share.as_f64() > Some(0.0)).count()
         });
-        found += &format!("error {} shares {shares:?}\n", entry["error"]);
+        found.push(format!("error {} shares {shares:?}", entry["error"]));
     }
     let log = std::fs::read_to_string(world.path("L_clat.1.log")).unwrap_or_default();
-    for line in log.lines() {
-        found += &format!("{}\n", line.split(", ").skip(2).collect::<Vec<_>>().join(" "));
-    }
+    let calls = |line: &str| line.split(", ").skip(2).collect::<Vec<_>>().join(" ");
+    found.extend(log.lines().map(calls));
     let files = std::fs::read_dir(world.path("")).unwrap().map(|entry| {
         let entry = entry.unwrap();
         (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len())
@@ -45,8 +44,8 @@ fn run(mut command: Command, world: &World, job: &str) -> Option<(String, String
     let own = |name: &str| name.starts_with("f.") || name.starts_with("a.");
     let mut files: Vec<_> = files.filter(|(name, _)| own(name)).collect();
     files.sort();
-    found += &format!("{files:?}");
-    Some((found, String::from_utf8_lossy(&output.stderr).into_owned()))
+    found.push(format!("{files:?}"));
+    Some((found.join("\n"), String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
 #[test]

@@ -87,8 +87,8 @@ pub(super) fn merge_totals(ends: Vec<WorkerOutcome>) -> Vec<StreamTally> {
         for (target, totals) in end.totals {
             for (operation, total) in totals.into_iter().enumerate() {
                 // A call on a file may be timed as that of another operation than its I/O.
-                let is_used = |it: &Box<IoTally>| it.count > 0 || !it.service_ns.is_empty();
-                let Some(total) = total.filter(is_used) else { continue };
+                let used = total.filter(|it| it.count > 0 || !it.service_ns.is_empty());
+                let Some(total) = used else { continue };
                 match sums.entry((end.stream, target, operation)) {
                     std::collections::btree_map::Entry::Vacant(place) => {
                         place.insert(total);
