@@ -49,7 +49,9 @@ fn kernels_count_the_reported_connections() {
             .map(|(namespace, counter)| tcp_counter(namespace, counter))
     };
     let before = count();
-    let asked = ["net", "connections", FAR, "--for", "2s", "--streams", "2", "--json"];
+    // Without the port, qperf's is tried first.
+    let asked =
+        ["net", "connections", FAR, "-p", "5201", "--for", "2s", "--streams", "2", "--json"];
     let output = link.command_within(false, &world, &asked).output().unwrap();
     let [opened, accepted, reset] = std::array::from_fn(|at| count()[at] - before[at]);
     serving.kill().unwrap();
