@@ -21,6 +21,7 @@ for delay in 1 10; do
   /lab/assay ping 10.0.0.2 -c 200 -i 0 -q --no-store
 done
 # Prints the connections that the far kernel has accepted.
+# shellcheck disable=SC2016 # awk's own field
 accepted() { far awk '/^Tcp: [0-9]/ { print $7 }' /proc/net/snmp; }
 echo '== connections'
 before=$(accepted)

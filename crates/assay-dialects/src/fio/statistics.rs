@@ -383,11 +383,8 @@ fn entry_result(
     if worker.rw.trims_first {
         std::mem::swap(&mut read, &mut trim);
     }
-    let times_calls = compile::file_call(worker).is_some();
-    let classified = [&read, &write, &trim].map(|side| match times_calls {
-        true => &side.latency.all,
-        false => &side.completion().all,
-    });
+    let classified =
+        [&read, &write, &trim].map(|side| latency_classes::classified_latency(worker, side));
     let (below_us, below_ms, from_ms) = latency_classes::class_shares(classified);
     let batches =
         depth::BatchShares::new(worker, row, outcomes, read.ios + write.ios + trim.ios);

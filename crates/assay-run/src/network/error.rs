@@ -212,18 +212,7 @@ impl NetworkError {
             return NO_THREAD_ADVICE;
         }
         match self {
-            Self::Listen { address, source } => match source.kind() {
-                io::ErrorKind::AddrInUse => {
-                    "another server uses this port: stop it, or use another port"
-                }
-                io::ErrorKind::PermissionDenied => {
-                    "ports below 1024 need root: use another port, or give the program CAP_NET_BIND_SERVICE"
-                }
-                _ if is_link_local(address) => {
-                    "link-local addresses are served only together with all others: -B ::"
-                }
-                _ => "name an address of this host",
-            },
+            Self::Listen { address, source } => listen_advice(address, source),
             Self::Timeout { .. } | Self::Closed { .. } | Self::Broken { .. } => {
                 "check the other end's output; a firewall may also cut connections"
             }
@@ -280,6 +269,22 @@ impl NetworkError {
             Self::Interrupted => "start it again",
             Self::Known(_) => "",
         }
+    }
+}
+
+/// Returns advice on an address that cannot be served.
+fn listen_advice(address: &SocketAddr, error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "another server uses this port: stop it, or use another port"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 need root: use another port, or give the program CAP_NET_BIND_SERVICE"
+        }
+        _ if is_link_local(address) => {
+            "link-local addresses are served only together with all others: -B ::"
+        }
+        _ => "name an address of this host",
     }
 }
 

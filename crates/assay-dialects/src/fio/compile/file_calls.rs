@@ -15,7 +15,7 @@ pub(super) const DELETE: &str = "filedelete";
 pub(in crate::fio) fn file_call(job: &FioOptions) -> Option<FileCall> {
     match job.engine.as_str() {
         CREATE => Some(FileCall::Create),
-        STAT => Some(job.behaviour.stat_call),
+        STAT => Some(job.behaviour.inspection),
         DELETE => Some(FileCall::Delete),
         _ => None,
     }

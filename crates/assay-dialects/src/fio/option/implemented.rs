@@ -200,9 +200,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("ioengine", |job, text| parse_text(text).map(|it| job.engine = it)),
     text("stat_type", |job, text| {
         const CALLS: [FileCall; 3] =
-            [FileCall::Stat, FileCall::StatLink, FileCall::StatExtended];
+            [FileCall::Inspect, FileCall::InspectLink, FileCall::InspectExtended];
         parse_choice(text, &["stat", "lstat", "statx"])
-            .map(|it| job.behaviour.stat_call = CALLS[it])
+            .map(|it| job.behaviour.inspection = CALLS[it])
     }),
     text("iodepth", |job, text| {
         parse_integer(text, 1, MAX_DEPTH).map(|it| job.depth = it as u32)

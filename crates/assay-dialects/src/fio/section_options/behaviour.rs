@@ -99,7 +99,7 @@ pub struct IoBehaviour {
     /// Flags of `sync_file_range`, which is called instead of `fsync`.
     pub sync_range_flags: Option<u32>,
     /// `stat_type`: the call of `filestat`.
-    pub stat_call: FileCall,
+    pub inspection: FileCall,
 }
 
 impl IoBehaviour {
@@ -175,7 +175,7 @@ impl Default for IoBehaviour {
             huge_pages: false,
             syncs_data_only: false,
             sync_range_flags: None,
-            stat_call: FileCall::Stat,
+            inspection: FileCall::Inspect,
         }
     }
 }

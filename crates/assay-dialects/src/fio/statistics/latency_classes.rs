@@ -2,8 +2,23 @@
 
 use hdrhistogram::Histogram;
 
+use super::DirectionStatistics;
+use crate::fio::compile;
+use crate::fio::section_options::FioOptions;
+
 /// Exclusive upper bounds of the classes within a unit.
 const BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+
+/// Returns the latencies that fio divides into classes: those of calls on files have no completion.
+pub(super) fn classified_latency<'s>(
+    worker: &FioOptions,
+    side: &'s DirectionStatistics,
+) -> &'s Histogram<u64> {
+    match compile::file_call(worker) {
+        Some(_) => &side.latency.all,
+        None => &side.completion().all,
+    }
+}
 
 /// Returns the percent of all I/O per class: below 1 µs, below 1 ms, and from 1 ms.
 pub(super) fn class_shares(parts: [&Histogram<u64>; 3]) -> ([f64; 10], [f64; 10], [f64; 12]) {

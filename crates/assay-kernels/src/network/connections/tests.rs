@@ -1,3 +1,5 @@
+//! Connections over loopback, far ends that fail, and a server that is stopped.
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 

@@ -68,12 +68,12 @@ impl FileCaller {
         let result = match self.call {
             FileCall::Create => return self.create(),
             // SAFETY: the path is terminated, and the result has room for the attributes.
-            FileCall::Stat => unsafe { libc::stat(self.path.as_ptr(), found.as_mut_ptr()) },
+            FileCall::Inspect => unsafe { libc::stat(self.path.as_ptr(), found.as_mut_ptr()) },
             // SAFETY: as above.
-            FileCall::StatLink => unsafe {
+            FileCall::InspectLink => unsafe {
                 libc::lstat(self.path.as_ptr(), found.as_mut_ptr())
             },
-            FileCall::StatExtended => self.stat_extended(),
+            FileCall::InspectExtended => self.inspect_extended(),
             // SAFETY: the path is terminated.
             FileCall::Delete => unsafe { libc::unlink(self.path.as_ptr()) },
         };
@@ -91,7 +91,7 @@ impl FileCaller {
         Ok(Some(unsafe { OwnedFd::from_raw_fd(file) }))
     }
 
-    fn stat_extended(&self) -> libc::c_int {
+    fn inspect_extended(&self) -> libc::c_int {
         let mut found = MaybeUninit::<libc::statx>::uninit();
         // SAFETY: the path is terminated; without a buffer the result is newly allocated.
         let resolved = unsafe { libc::realpath(self.path.as_ptr(), std::ptr::null_mut()) };
@@ -130,7 +130,7 @@ mod tests {
         std::fs::write(&path, "precious").unwrap();
         assert!(create.make().unwrap().is_some());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
-        for call in [FileCall::Stat, FileCall::StatLink, FileCall::StatExtended] {
+        for call in [FileCall::Inspect, FileCall::InspectLink, FileCall::InspectExtended] {
             assert!(FileCaller::new(&path, call, None).unwrap().make().is_ok(), "{call:?}");
         }
         let known = FileIdentity::of(&path.symlink_metadata().unwrap());
@@ -146,7 +146,7 @@ mod tests {
         assert!(delete.check().is_ok() && delete.make().unwrap().is_none());
         assert_eq!(delete.check(), Err(-libc::ENOENT));
         assert_eq!(delete.make().unwrap_err(), -libc::ENOENT);
-        for call in [FileCall::Stat, FileCall::StatLink, FileCall::StatExtended] {
+        for call in [FileCall::Inspect, FileCall::InspectLink, FileCall::InspectExtended] {
             let error = FileCaller::new(&path, call, None).unwrap().make().unwrap_err();
             assert_eq!(error, -libc::ENOENT, "{call:?}");
         }

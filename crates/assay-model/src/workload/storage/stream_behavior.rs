@@ -134,11 +134,11 @@ pub enum FileCall {
     /// `open(2)` with `O_CREAT`, which leaves an existing file unchanged.
     Create,
     /// `stat(2)`.
-    Stat,
+    Inspect,
     /// `lstat(2)`.
-    StatLink,
+    InspectLink,
     /// `realpath(3)` and `statx(2)`.
-    StatExtended,
+    InspectExtended,
     /// `unlink(2)`.
     Delete,
 }
