@@ -25,7 +25,7 @@ done
 accepted() { far awk '/^Tcp: [0-9]/ { print $7 }' /proc/net/snmp; }
 echo '== connections'
 before=$(accepted)
-/lab/assay net connections 10.0.0.2 --for 2s --json --no-store
+/lab/assay net connections 10.0.0.2 --for 2s --json -q --store /tmp/store
 echo; echo "accepted $(($(accepted) - before))"
 far tc qdisc del dev veth1 root
 # Sends datagrams through netem. Arguments: name, rate, netem's options.

@@ -77,7 +77,8 @@ fn check_connections(text: &str) -> Result<[LabFigure; 3]> {
     let check_minimum = |metric: &str, round_trips: f64| -> Result<LabFigure> {
         let minimum_s = find(metric)?["min"].as_f64().context("no minimum")?;
         let (minimum_ms, delay_ms) = (minimum_s * 1e3, round_trips * ROUND_TRIP_MS);
-        let most_ms = delay_ms + round_trips * MAX_EXTRA_MS;
+        // Few connections on a busy machine; another round trip would be twice as much.
+        let most_ms = delay_ms + ROUND_TRIP_MS / 2.0;
         Ok(LabFigure {
             name: format!("minimum of {metric}, {ROUND_TRIP_MS} ms of round trip"),
             truth: format!("{delay_ms} ms, and at most {most_ms} ms"),
@@ -266,7 +267,7 @@ accepted 52
             ([1.9, 20.6], 20.1, 60, 20, 1448, 1),
             ([2.1, 22.1], 20.1, 60, 20, 1448, 1),
             ([2.1, 20.6], 19.9, 60, 20, 1448, 1),
-            ([2.1, 20.6], 22.1, 60, 20, 1448, 1),
+            ([2.1, 20.6], 30.1, 60, 20, 1448, 1),
             ([2.1, 20.6], 20.1, 58, 20, 1448, 1),
             ([2.1, 20.6], 20.1, 60, 21, 1448, 1),
             ([2.1, 20.6], 20.1, 60, 0, 1448, 1),

@@ -262,6 +262,8 @@ fn answer_all(
         if from.ip().to_canonical() != peer.to_canonical() {
             continue;
         }
+        // A connection has the listener's timeouts only if it began after they were set.
+        socket::set_timeouts(&stream, STOP_CHECK_INTERVAL)?;
         let fd = stream.as_raw_fd();
         let outcome = receive_whole(fd, &mut message, &is_over)
             .and_then(|is_whole| Ok(is_whole && send_whole(fd, &message, &is_over)?));
