@@ -75,7 +75,9 @@ impl CreatedFiles {
                 Ok(()) if record.is_abandoned && !keeps => record.remove_last(&claim),
                 Ok(()) => record.end_use().map(|()| Vec::new()),
                 // It was announced and never created.
-                Err(_) if record.announced_ns.is_some() => record.forget().map(|()| Vec::new()),
+                Err(_) if record.announced_ns.is_some() && is_missing(&record.path) => {
+                    record.forget().map(|()| Vec::new())
+                }
                 Err(why) => Err(why.into()),
             };
             left.add(record.path, ended);
@@ -246,4 +248,9 @@ fn remove_tree_folder(folder: &Path, staying: &mut Vec<PathBuf>) {
     if is_full && staying.is_empty() {
         staying.push(folder.to_path_buf());
     }
+}
+
+fn is_missing(path: &Path) -> bool {
+    let found = fs::symlink_metadata(path);
+    found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

@@ -186,8 +186,12 @@ fn record_of_unrecognised_file_stays_until_it_is_forgotten() {
     let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
     created.create(&at("moved"), 8).unwrap();
     created.create(&at("ours"), 8).unwrap();
-    created.announce(&at("announced"), 8).unwrap();
+    created.announce(&at("never created"), 8).unwrap();
     created.end_all_uses(true).unwrap();
+    // A process that is killed does not end its uses.
+    let killed = CreatedFiles::open(Some(folder.path())).unwrap();
+    killed.announce(&at("announced"), 8).unwrap();
+    drop(killed);
     std::fs::rename(at("moved"), at("elsewhere")).unwrap();
     let outcomes = || created.list().iter().map(|it| it.remove().unwrap()).collect::<Vec<_>>();
     assert!(matches!(
