@@ -112,7 +112,13 @@ pub fn run(
             engine_comparison::choose_faster(workload, &opened, engines, control)?
         }
     };
-    let outcome = phase_runner::run_phase(workload, &opened, chosen, control)?;
+    let outcome = phase_runner::run_phase(workload, &opened, chosen, control);
+    for (target, opened) in workload.targets.iter().zip(&opened) {
+        if let Some(identity) = opened.caller().and_then(|caller| caller.created()) {
+            control.held.note_created(&target.path, identity);
+        }
+    }
+    let outcome = outcome?;
     let closing_ns = clock::now_ns();
     drop(opened);
     Ok(StorageOutcome {

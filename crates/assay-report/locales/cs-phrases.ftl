@@ -168,7 +168,7 @@ phrase-run-over-budget = běh potrvá asi { $time } místo { $budget } svého ro
 phrase-run-even-longer = běh nyní potrvá asi { $time }, a ne { $before }: co se dosud změřilo, trvalo déle, než se čekalo
 phrase-cases-cut = nezměřeno případů: { $few } z { $all }; rozpočet { $budget } skončil dřív
 phrase-plan-too-short = za { $budget } zůstane nezměřeno asi { $few } z { $all } případů; na všechny by stačilo { $needed }
-phrase-plan-tools-late = { $cases }: nezačne, protože předchozí nástroje využijí celý rozpočet { $budget }
+phrase-plan-tools-late = { $cases }: nezačne, protože předchozí případy využijí celý rozpočet { $budget }
 phrase-budget-not-kept = rozpočet pod { $least } se nedodržuje: případy, které reprezentují stroj, získají první výsledek
 phrase-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu

@@ -169,7 +169,7 @@ phrase-run-over-budget = прогон займёт около { $time } вмес
 phrase-run-even-longer = прогон теперь займёт около { $time }, а не { $before }: измеренное до сих пор заняло больше времени, чем ожидалось
 phrase-cases-cut = не измерено тестов: { $few } из { $all }; бюджет { $budget } закончился раньше
 phrase-plan-too-short = за { $budget } останется без измерения около { $few } из { $all } тестов; на все хватило бы { $needed }
-phrase-plan-tools-late = { $cases }: не начнётся, так как предыдущие инструменты займут весь бюджет { $budget }
+phrase-plan-tools-late = { $cases }: не начнётся, так как предыдущие тесты займут весь бюджет { $budget }
 phrase-budget-not-kept = бюджет менее { $least } не соблюдается: тесты, которые представляют машину, получают первый результат
 phrase-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
     [one] { $all } теста

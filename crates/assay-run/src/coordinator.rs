@@ -28,8 +28,8 @@ pub trait Coordinator {
     /// Opens a call to the agent of another host of the run; returns `None` if there is none.
     fn call(&mut self, host: &str, subject: &str) -> Option<Call>;
 
-    /// Seconds that the coordinator granted the case that began last, 0 if it is left out; `None` if
-    /// this host decides.
+    /// Seconds that the coordinator granted the group of cases that began last, to each of them; 0 if
+    /// they are left out, `None` if this host decides.
     fn granted_s(&self) -> Option<f64> {
         None
     }

@@ -64,6 +64,8 @@ use records::FleetRecord;
 /// ends them within a second.
 pub(crate) const STOP_GRACE_NS: u64 = 800_000_000;
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Maximum number of reasons that are reported if no host can measure.
+const MAX_REASONS: usize = 4;
 
 /// Request to measure on several hosts.
 #[derive(Debug)]
@@ -260,7 +262,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
             (1, _) => format!("{} cannot measure this", self.question.names[0]),
             (_, all) => format!("none of the {all} hosts can measure this"),
         };
-        host_refusals::add_reasons(CommandFailure::measurement(what), &refusals)
+        host_refusals::add_reasons(CommandFailure::measurement(what), &refusals, MAX_REASONS)
     }
 
     fn handle_message(&mut self, host: usize, heard: HostEvent) {
@@ -476,6 +478,7 @@ impl FleetRun<'_, '_, '_> {
                 {
                     start.done_ns.remove(&host);
                 }
+                self.joint_time.note_event(&event);
                 self.records.add_event(host, *event, &self.clocks[host])?;
             }
             AgentReply::Raw(text) => self.records.store_raw(&text)?,

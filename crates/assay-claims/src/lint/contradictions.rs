@@ -90,7 +90,9 @@ fn check_headings(lint: &mut Linter<'_>, page: &LintPage) {
     for (heading, start, word) in columns.chain(sections).filter(is_other) {
         let is_named = named.entry(word).or_insert_with(|| {
             let is_section = |it: &PageText| section_series(&it.text).is_some();
-            page.prose.iter().any(|it| contains(&it.text, word) && !is_section(it))
+            page.prose
+                .iter()
+                .any(|it| contains(&it.text, word) && (is_one_of_several || !is_section(it)))
         });
         if *is_named {
             continue;

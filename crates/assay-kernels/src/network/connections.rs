@@ -4,6 +4,7 @@
 //! wait for late segments (TIME-WAIT) takes place there, and occupies no port of this end. Nothing
 //! is reset (`SO_LINGER`): each connection ends with a FIN of both ends.
 
+use std::cell::Cell;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -18,7 +19,7 @@ use super::socket;
 use super::thread_refusal::ThreadRefusal;
 use crate::clock;
 
-/// Limits of a test; the first one reached ends it.
+/// Limits of a test; the first one that a stream reaches ends it for all.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits<'a> {
     /// Deadline by the clock, in nanoseconds: no connection begins after it.
@@ -51,8 +52,10 @@ pub struct Transactions {
 
 /// Timeout of a connection attempt: two retransmissions of the request.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of a response.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest time without a byte in either direction.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Time after the deadline within which the last connections end.
+const LATE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Largest message that one segment carries on any path. Nagle's algorithm would hold back the end
 /// of a longer one.
 const SEGMENT_BYTES: usize = 536;
@@ -69,18 +72,19 @@ pub fn transact(
     message_bytes: usize,
     until: ConnectionLimits<'_>,
 ) -> io::Result<Transactions> {
-    let failed = AtomicBool::new(false);
+    let (failed, enough) = (AtomicBool::new(false), AtomicBool::new(false));
+    let flags = StreamFlags { failed: &failed, enough: &enough };
     let results = thread::scope(|scope| {
         let start = |remote: &SocketAddr| {
-            let (remote, failed) = (*remote, &failed);
+            let remote = *remote;
             let work = move || {
                 descriptors::isolate(None);
-                let stream = RequestStream::new(remote, message_bytes, until, failed).run();
-                failed.fetch_or(stream.is_err(), Ordering::Relaxed);
+                let stream = RequestStream::new(remote, message_bytes, until, flags).run();
+                flags.failed.fetch_or(stream.is_err(), Ordering::Relaxed);
                 stream
             };
             let started = thread::Builder::new().spawn_scoped(scope, work);
-            failed.fetch_or(started.is_err(), Ordering::Relaxed);
+            flags.failed.fetch_or(started.is_err(), Ordering::Relaxed);
             started.map_err(ThreadRefusal::wrap)
         };
         let threads: Vec<_> = remotes.iter().map(start).collect();
@@ -122,14 +126,22 @@ struct StreamResult {
     end_ns: u64,
 }
 
+/// What one stream tells the others.
+#[derive(Clone, Copy)]
+struct StreamFlags<'a> {
+    /// A stream has failed.
+    failed: &'a AtomicBool,
+    /// A stream has as many connections as are stored: no other connection begins.
+    enough: &'a AtomicBool,
+}
+
 /// One connection after the other to one remote address.
 struct RequestStream<'a> {
     remote: SocketAddr,
     request: Vec<u8>,
     response: Vec<u8>,
     until: ConnectionLimits<'a>,
-    /// Whether another stream has failed.
-    failed: &'a AtomicBool,
+    flags: StreamFlags<'a>,
     done: Vec<Transaction>,
 }
 
@@ -138,7 +150,7 @@ impl<'a> RequestStream<'a> {
         remote: SocketAddr,
         message_bytes: usize,
         until: ConnectionLimits<'a>,
-        failed: &'a AtomicBool,
+        flags: StreamFlags<'a>,
     ) -> Self {
         let bytes = message_bytes.max(1);
         Self {
@@ -146,7 +158,7 @@ impl<'a> RequestStream<'a> {
             request: vec![0xCE; bytes],
             response: vec![0; bytes],
             until,
-            failed,
+            flags,
             done: Vec::with_capacity(until.connections.min(INITIAL_CAPACITY)),
         }
     }
@@ -156,17 +168,20 @@ impl<'a> RequestStream<'a> {
         let mut now_ns = start_ns;
         while now_ns < self.until.deadline_ns
             && self.done.len() < self.until.connections
+            && !self.flags.enough.load(Ordering::Relaxed)
             && !self.is_stopped()
         {
             let Some(transaction) = self.exchange(now_ns)? else { break };
             self.done.push(transaction);
             now_ns = clock::now_ns();
         }
+        let is_full = self.done.len() >= self.until.connections;
+        self.flags.enough.fetch_or(is_full, Ordering::Relaxed);
         Ok(StreamResult { done: self.done, start_ns, end_ns: now_ns })
     }
 
     fn is_stopped(&self) -> bool {
-        self.until.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
+        self.until.cancel.load(Ordering::Relaxed) || self.flags.failed.load(Ordering::Relaxed)
     }
 
     /// Performs the life of one connection; returns `None` once stopped.
@@ -207,20 +222,22 @@ impl<'a> RequestStream<'a> {
     /// Sends the request, receives the response, and waits until the far end has closed. Returns
     /// the time of the response by the clock.
     fn request_over(&mut self, stream: RawFd, sent_ns: u64) -> io::Result<Option<u64>> {
-        let until_ns = sent_ns + REPLY_TIMEOUT.as_nanos() as u64;
-        let (cancel, failed) = (self.until.cancel, self.failed);
-        let is_over = || {
-            let is_stopped = cancel.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
-            is_stopped || clock::now_ns() >= until_ns
+        let (cancel, failed) = (self.until.cancel, self.flags.failed);
+        let late_ns = self.until.deadline_ns.saturating_add(LATE_TIMEOUT.as_nanos() as u64);
+        let patience = Patience {
+            is_stopped: || cancel.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed),
+            idle_ns: IDLE_TIMEOUT.as_nanos() as u64,
+            end_ns: late_ns,
+            moved_ns: Cell::new(sent_ns),
         };
-        let replied_ns = match send_whole(stream, &self.request, &is_over)? {
-            true if receive_whole(stream, &mut self.response, &is_over)? => clock::now_ns(),
+        let replied_ns = match send_whole(stream, &self.request, &patience)? {
+            true if receive_whole(stream, &mut self.response, &patience)? => clock::now_ns(),
             _ => return self.unanswered(),
         };
         if self.response != self.request {
             return Err(invalid_data("the response differs from the request"));
         }
-        match receive(stream, &mut [0; 1], &is_over)? {
+        match receive(stream, &mut [0; 1], &patience)? {
             Some(0) => Ok(Some(replied_ns)),
             Some(_) => Err(invalid_data("the peer sent more than the response")),
             None => self.unanswered(),
@@ -231,7 +248,11 @@ impl<'a> RequestStream<'a> {
         if self.is_stopped() {
             return Ok(None);
         }
-        let text = format!("the peer did not reply within {} s", REPLY_TIMEOUT.as_secs());
+        let text = format!(
+            "no byte arrived for {} s, or the response took {} s longer than the test",
+            IDLE_TIMEOUT.as_secs(),
+            LATE_TIMEOUT.as_secs()
+        );
         Err(io::Error::new(io::ErrorKind::TimedOut, text))
     }
 }
@@ -250,10 +271,15 @@ fn answer_all(
     message_bytes: usize,
     stop: &AtomicBool,
 ) -> io::Result<u64> {
-    let is_over = || stop.load(Ordering::Relaxed);
+    let patience = Patience {
+        is_stopped: || stop.load(Ordering::Relaxed),
+        idle_ns: u64::MAX,
+        end_ns: u64::MAX,
+        moved_ns: Cell::new(0),
+    };
     let mut message = vec![0; message_bytes.max(1)];
     let mut answered = 0;
-    while !is_over() {
+    while !stop.load(Ordering::Relaxed) {
         let (stream, from) = match listener.accept() {
             Ok(accepted) => accepted,
             Err(error) if is_retryable(&error) => continue,
@@ -265,8 +291,8 @@ fn answer_all(
         // A connection has the listener's timeouts only if it began after they were set.
         socket::set_timeouts(&stream, STOP_CHECK_INTERVAL)?;
         let fd = stream.as_raw_fd();
-        let outcome = receive_whole(fd, &mut message, &is_over)
-            .and_then(|is_whole| Ok(is_whole && send_whole(fd, &message, &is_over)?));
+        let outcome = receive_whole(fd, &mut message, &patience)
+            .and_then(|is_whole| Ok(is_whole && send_whole(fd, &message, &patience)?));
         match outcome {
             Ok(is_answered) => answered += u64::from(is_answered),
             // The client has ended this connection; it may open another.
@@ -277,54 +303,92 @@ fn answer_all(
     Ok(answered)
 }
 
-/// Sends a message; false if `is_over` returns true before it is sent.
-fn send_whole(stream: RawFd, message: &[u8], is_over: &impl Fn() -> bool) -> io::Result<bool> {
+/// When a connection is given up: checked while it waits, and after each part of a message.
+struct Patience<F> {
+    is_stopped: F,
+    /// Longest time without a byte, in nanoseconds.
+    idle_ns: u64,
+    /// Time by the clock until which the exchange must end.
+    end_ns: u64,
+    /// Time by the clock at which a byte has last moved.
+    moved_ns: Cell<u64>,
+}
+
+impl<F: Fn() -> bool> Patience<F> {
+    fn is_over(&self) -> bool {
+        let now_ns = clock::now_ns();
+        (self.is_stopped)()
+            || now_ns >= self.end_ns
+            || now_ns >= self.moved_ns.get().saturating_add(self.idle_ns)
+    }
+
+    /// Notes that a part of a message has moved; returns whether the exchange goes on.
+    fn goes_on(&self) -> bool {
+        self.moved_ns.set(clock::now_ns());
+        !self.is_over()
+    }
+}
+
+/// Sends a message; false if it is given up before it is sent.
+fn send_whole(
+    stream: RawFd,
+    message: &[u8],
+    patience: &Patience<impl Fn() -> bool>,
+) -> io::Result<bool> {
     let mut sent = 0;
-    while sent < message.len() {
+    loop {
         let part = &message[sent..];
         // SAFETY: pointer and length describe `part`, which the call only reads.
         let send = || unsafe {
             libc::send(stream, part.as_ptr().cast(), part.len(), libc::MSG_NOSIGNAL)
         };
-        match repeat_until(is_over, send)? {
-            Some(bytes) => sent += bytes,
-            None => return Ok(false),
+        let Some(bytes) = repeat_until(patience, send)? else { return Ok(false) };
+        sent += bytes;
+        if sent >= message.len() {
+            return Ok(true);
+        }
+        if !patience.goes_on() {
+            return Ok(false);
         }
     }
-    Ok(true)
 }
 
-/// Receives a message; false if `is_over` returns true before it has arrived.
+/// Receives a message; false if it is given up before it has arrived.
 fn receive_whole(
     stream: RawFd,
     message: &mut [u8],
-    is_over: &impl Fn() -> bool,
+    patience: &Patience<impl Fn() -> bool>,
 ) -> io::Result<bool> {
     let mut received = 0;
-    while received < message.len() {
-        match receive(stream, &mut message[received..], is_over)? {
+    loop {
+        match receive(stream, &mut message[received..], patience)? {
             Some(0) => return Err(io::Error::from(io::ErrorKind::ConnectionReset)),
             Some(bytes) => received += bytes,
             None => return Ok(false),
         }
+        if received >= message.len() {
+            return Ok(true);
+        }
+        if !patience.goes_on() {
+            return Ok(false);
+        }
     }
-    Ok(true)
 }
 
-/// Receives the next bytes, 0 at the end of the stream; `None` if `is_over` returns true before.
+/// Receives the next bytes, 0 at the end of the stream; `None` if the connection is given up before.
 fn receive(
     stream: RawFd,
     part: &mut [u8],
-    is_over: &impl Fn() -> bool,
+    patience: &Patience<impl Fn() -> bool>,
 ) -> io::Result<Option<usize>> {
     let (pointer, length) = (part.as_mut_ptr(), part.len());
     // SAFETY: pointer and length describe `part`, which is ours to write.
-    repeat_until(is_over, || unsafe { libc::recv(stream, pointer.cast(), length, 0) })
+    repeat_until(patience, || unsafe { libc::recv(stream, pointer.cast(), length, 0) })
 }
 
-/// Repeats a call that ended at its timeout, until `is_over` returns true: `None` then.
+/// Repeats a call that ended at its timeout, until the connection is given up: `None` then.
 fn repeat_until(
-    is_over: &impl Fn() -> bool,
+    patience: &Patience<impl Fn() -> bool>,
     call: impl Fn() -> isize,
 ) -> io::Result<Option<usize>> {
     loop {
@@ -335,7 +399,7 @@ fn repeat_until(
         if !is_retryable(&error) {
             return Err(error);
         }
-        if is_over() {
+        if patience.is_over() {
             return Ok(None);
         }
     }

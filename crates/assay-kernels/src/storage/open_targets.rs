@@ -21,6 +21,8 @@ pub struct OpenTargets {
     files: Mutex<BTreeMap<PathBuf, Arc<File>>>,
     /// Engines selected by comparison, by targets.
     engines: Mutex<BTreeMap<Vec<PathBuf>, ChosenEngine>>,
+    /// Files that calls have created, by the paths of their targets.
+    created: Mutex<BTreeMap<PathBuf, FileIdentity>>,
 }
 
 impl OpenTargets {
@@ -52,6 +54,18 @@ impl OpenTargets {
     pub(super) fn close(&self, files: &BTreeSet<FileIdentity>) {
         let is_other = |found: &Metadata| !files.contains(&FileIdentity::of(found));
         self.retain(|_, file| file.metadata().is_ok_and(|found| is_other(&found)));
+    }
+
+    /// Stores the identity of the file that a call has created under a path.
+    pub(super) fn note_created(&self, path: &Path, identity: FileIdentity) {
+        self.created.lock().even_if_poisoned().insert(path.to_path_buf(), identity);
+    }
+
+    /// Whether a call has created the file with this metadata under a path.
+    #[must_use]
+    pub fn is_created(&self, path: &Path, found: &Metadata) -> bool {
+        let created = self.created.lock().even_if_poisoned();
+        created.get(path) == Some(&FileIdentity::of(found))
     }
 
     /// Returns the paths of all open files.

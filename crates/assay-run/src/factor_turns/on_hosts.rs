@@ -259,7 +259,8 @@ impl TurnSite for HostSite<'_, '_, '_> {
 fn hosts_failure(what: &str, failures: &[HostRefusal]) -> CommandFailure {
     let names: Vec<&str> = failures.iter().map(|it| it.host.as_str()).collect();
     let failed = CommandFailure::measurement(format!("{what} on {}", format_host_list(&names)));
-    host_refusals::add_reasons(failed, failures)
+    // All of them: a level may still be applied on each.
+    host_refusals::add_reasons(failed, failures, usize::MAX)
 }
 
 /// Agents that apply levels, one on each host.

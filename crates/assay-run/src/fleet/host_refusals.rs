@@ -4,9 +4,6 @@ use assay_model::host_names::format_host_list;
 
 use crate::failure::CommandFailure;
 
-/// Maximum number of reasons that are printed.
-const MAX_REASONS: usize = 4;
-
 /// Failure of a host, with advice.
 #[derive(Debug)]
 pub(crate) struct HostRefusal {
@@ -16,10 +13,11 @@ pub(crate) struct HostRefusal {
     pub(crate) advice: String,
 }
 
-/// Adds the reasons of the hosts to a failure.
+/// Adds the reasons of the hosts to a failure, at most this many.
 pub(crate) fn add_reasons(
     mut failed: CommandFailure,
     refusals: &[HostRefusal],
+    most: usize,
 ) -> CommandFailure {
     let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for HostRefusal { host, reason, advice } in refusals {
@@ -28,14 +26,15 @@ pub(crate) fn add_reasons(
             None => reasons.push((reason, advice, vec![host])),
         }
     }
-    for (reason, advice, hosts) in reasons.iter().take(MAX_REASONS) {
+    for (reason, advice, hosts) in reasons.iter().take(most) {
         failed = failed.with_reason(format!("{}: {reason}", format_host_list(hosts)));
         if !advice.is_empty() {
             failed = failed.advise(*advice);
         }
     }
-    match reasons.len().saturating_sub(MAX_REASONS) {
+    match reasons.len().saturating_sub(most) {
         0 => failed,
+        1 => failed.with_reason("and one more reason"),
         more => failed.with_reason(format!("and {more} more reasons")),
     }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_model::event::{RunEvent, StopReason};
 use assay_model::facts::HostFacts;
 use assay_model::plan::{Case, Plan};
 
@@ -23,6 +24,8 @@ pub(super) struct JointTime {
     /// Position of the latest case; all cases before it have ended.
     position: usize,
     left_out: BTreeSet<usize>,
+    /// Cases of which a host has a result.
+    finished: BTreeSet<usize>,
 }
 
 impl JointTime {
@@ -36,6 +39,16 @@ impl JointTime {
             began_ns: None,
             position: 0,
             left_out: BTreeSet::new(),
+            finished: BTreeSet::new(),
+        }
+    }
+
+    /// Notes whether an event of a host is the result of the latest case.
+    pub(super) fn note_event(&mut self, event: &RunEvent) {
+        if let RunEvent::CaseFinished { stopped, .. } = event
+            && !matches!(stopped, StopReason::Cut | StopReason::NotNeeded)
+        {
+            self.finished.insert(self.position);
         }
     }
 
@@ -45,8 +58,10 @@ impl JointTime {
         let began_ns = *self.began_ns.get_or_insert(at_ns);
         let forecast = self.forecast.as_mut().filter(|_| step == 0)?;
         for earlier in self.position..at.min(self.cases.len()) {
-            if !self.left_out.contains(&earlier) {
-                forecast.record_turn(&self.cases[earlier].id, 0.0, true);
+            let case = &self.cases[earlier].id;
+            match self.finished.contains(&earlier) {
+                true => forecast.record_turn(case, 0.0, true),
+                false => forecast.record_end(case),
             }
         }
         self.position = self.position.max(at);
@@ -54,7 +69,7 @@ impl JointTime {
         let elapsed_s = at_ns.saturating_sub(began_ns) as f64 * 1e-9;
         let granted_s = match forecast.allowance(&case.id, elapsed_s) {
             Allowance::Planned => return None,
-            // The job of a tool has no total; its plan is not shortened.
+            // The job of a tool has no total: it begins if its plan fits, and is ended with the time left.
             Allowance::UpTo { total_s, end_s, .. } if total_s.is_infinite() => {
                 let least_s = case.min_duration_s(&HostFacts::default()).unwrap_or(0.0);
                 if least_s <= end_s { end_s } else { 0.0 }
@@ -119,6 +134,14 @@ mod tests {
         Plan { suite: "s".into(), budget_s, seed: None, cases, omitted: vec![] }
     }
 
+    /// After a case without a result, the next one is the first result of the run.
+    #[test]
+    fn run_has_a_result_after_a_failure() {
+        let mut time = JointTime::from_plan(&rounds(&[1, 30], 20.0), true);
+        assert_ne!(time.grant((0, 0), 0), Some(0.0));
+        assert_ne!(time.grant((1, 0), 1_000_000_000), Some(0.0));
+    }
+
     /// Each round takes what it is granted, or its repetition, and `late_s` more.
     #[test]
     fn pairs_keep_the_budget() {
@@ -145,6 +168,10 @@ mod tests {
                 match granted_s {
                     Some(0.0) => cut += 1,
                     granted_s => {
+                        time.note_event(&RunEvent::CaseFinished {
+                            case: at.to_string(),
+                            stopped: StopReason::Budget,
+                        });
                         let took_s = granted_s.unwrap_or(planned_s).max(f64::from(*least_s));
                         elapsed_s += took_s + late_s;
                     }

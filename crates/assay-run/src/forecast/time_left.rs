@@ -178,7 +178,7 @@ impl RunForecast {
         let tools = (!late.is_empty()).then(|| {
             phrase!(
                 "plan-tools-late",
-                "{cases}: does not begin, because the tools before it use the whole budget of {budget}",
+                "{cases}: does not begin, because the cases before it use the whole budget of {budget}",
                 cases = Phrase::list(", ", late),
                 budget = budget,
             )

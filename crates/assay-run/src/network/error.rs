@@ -64,8 +64,8 @@ pub enum NetworkError {
     #[error("a connection with {peer} failed")]
     Connections { peer: String, source: io::Error },
     /// All ports for connections to one address are in use.
-    #[error("no local port is free for a connection to {address}")]
-    NoLocalPort { address: SocketAddr, source: io::Error },
+    #[error("no local port is free for a connection to {peer}")]
+    NoLocalPort { peer: String, source: io::Error },
     #[error("{peer} does not serve tests of connections")]
     NoConnections { peer: String, source: Box<Self> },
     #[error(transparent)]
@@ -115,10 +115,11 @@ impl NetworkError {
 
     /// Error for a failed connection of a test of connections. The far end had accepted a control
     /// connection, so an address that is not available means that its ports are in use.
-    pub fn connections_failed(address: SocketAddr, source: io::Error) -> Self {
+    pub fn connections_failed(host: &str, source: io::Error) -> Self {
+        let peer = host.to_owned();
         match source.kind() {
-            io::ErrorKind::AddrNotAvailable => Self::NoLocalPort { address, source },
-            _ => Self::Connections { peer: address.to_string(), source },
+            io::ErrorKind::AddrNotAvailable => Self::NoLocalPort { peer, source },
+            _ => Self::Connections { peer, source },
         }
     }
 
@@ -250,12 +251,15 @@ impl NetworkError {
             Self::FarEnd { .. } => {
                 "set the data address of that host in a fleet file (address = \"…\")"
             }
-            Self::PingPong { .. } | Self::Connections { .. } => "check the other end's output",
+            Self::PingPong { .. } => "check the other end's output",
+            Self::Connections { .. } => {
+                "check the other end's output; each stream has a port of its own there, which a firewall must let through"
+            }
             Self::NoLocalPort { .. } => {
                 "use fewer streams, wait a minute for ports in TIME-WAIT (ss -tan state time-wait), or widen the range (sysctl net.ipv4.ip_local_port_range)"
             }
             Self::NoConnections { .. } => {
-                "start `assay iperf3 -s` of this version there; it accepts 32 control connections of one host, one for each stream"
+                "start `assay iperf3 -s` of this version there, without a login; it accepts 32 control connections of one host, one for each stream"
             }
             Self::Implausible { .. } => {
                 "do not trust this server: measure with another one, or update it"

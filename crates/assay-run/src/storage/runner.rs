@@ -429,8 +429,9 @@ impl PhaseRun<'_, '_> {
             on_interval: &mut on_interval,
         };
         let result = kernel::run(&workload, &mut control);
-        self.created.settle_calls(&workload)?;
+        let settled = self.created.settle_calls(&workload, self.held);
         let mut outcome = result.map_err(|error| phase_failed(phase, &error))?;
+        settled?;
         if outcome.error_count == 0 {
             // Failed I/O is a failure already, with a better reason.
             held_targets::check_unchanged(self.held, &workload, &sizes)?;

@@ -64,6 +64,10 @@ struct PathUse<'p> {
     is_filled_first: bool,
     /// Whether calls of streams create it, and nothing else uses it.
     is_made_by_calls: bool,
+    /// First phase that deletes it.
+    deleted_in: Option<usize>,
+    /// Last phase that does anything but delete it.
+    used_in: Option<usize>,
 }
 
 /// Refuses forbidden targets; returns the files that must be laid out.
@@ -103,20 +107,58 @@ fn path_uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, PathUse<'_>>, Comma
             let is_filled_first = is_filled_in_order(streams.users(index));
             let is_made_by_calls = streams.is_made_by_calls(index);
             let path = resolve_path(&target.path).map_err(|it| it.with_target(&target.path))?;
-            let found = uses.entry(path).or_insert_with(|| PathUse {
+            let found = uses.entry(path.clone()).or_insert_with(|| PathUse {
                 target,
                 phase,
                 size_bytes: None,
                 is_written,
                 is_filled_first,
                 is_made_by_calls,
+                deleted_in: None,
+                used_in: None,
             });
             found.size_bytes = found.size_bytes.max(target.size_bytes);
             found.is_written |= is_written;
             found.is_made_by_calls &= is_made_by_calls;
+            if streams.is_deleted(index) {
+                found.deleted_in = found.deleted_in.or(Some(phase));
+                refuse_deleted_link(&target.path)?;
+            }
+            if streams.is_used(index) {
+                found.used_in = Some(phase);
+            }
+            if found.is_used_after_deletion() {
+                return Err(used_after_deletion(&path));
+            }
         }
     }
     Ok(uses)
+}
+
+impl PathUse<'_> {
+    fn is_used_after_deletion(&self) -> bool {
+        matches!((self.deleted_in, self.used_in), (Some(deleted), Some(used)) if used >= deleted)
+    }
+}
+
+/// Refuses to delete by the name of a link: the file that it leads to is checked.
+fn refuse_deleted_link(path: &Path) -> Result<(), CommandFailure> {
+    match path.symlink_metadata() {
+        Ok(found) if found.is_symlink() => Err(CommandFailure::usage(format!(
+            "{} is a symbolic link, which is not deleted",
+            path.display()
+        ))
+        .advise("name the file that it leads to")),
+        _ => Ok(()),
+    }
+}
+
+/// A file that has been deleted is not held any more, and may be someone else's the next time.
+fn used_after_deletion(path: &Path) -> CommandFailure {
+    let what = format!("{} is deleted by one job and used by another", path.display());
+    CommandFailure::usage(what)
+        .with_reason("after the deletion, the name may lead to the file of someone else")
+        .advise("let the job that deletes it run last, behind a stonewall")
 }
 
 /// Whether the streams of a target only write it, block after block.

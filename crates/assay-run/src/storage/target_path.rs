@@ -33,10 +33,23 @@ impl<'w> StreamsByTarget<'w> {
 
     /// Whether all streams create the target by a call, and none reads or writes it.
     pub(super) fn is_made_by_calls(&self, target: usize) -> bool {
-        let creates =
-            |stream: &&StorageStream| stream.conduct.file_call == Some(FileCall::Create);
-        !self.users(target).is_empty() && self.users(target).iter().all(creates)
+        let users = self.users(target);
+        !users.is_empty() && users.iter().all(|it| makes(it, FileCall::Create))
     }
+
+    /// Whether a stream deletes the target.
+    pub(super) fn is_deleted(&self, target: usize) -> bool {
+        self.users(target).iter().any(|it| makes(it, FileCall::Delete))
+    }
+
+    /// Whether a stream does anything but delete the target.
+    pub(super) fn is_used(&self, target: usize) -> bool {
+        self.users(target).iter().any(|it| !makes(it, FileCall::Delete))
+    }
+}
+
+fn makes(stream: &StorageStream, call: FileCall) -> bool {
+    stream.conduct.file_call == Some(call)
 }
 
 /// Resolves the links of a path. Its folder must exist; the file itself need not.

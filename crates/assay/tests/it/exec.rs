@@ -6,7 +6,7 @@ use std::path::Path;
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::processes::is_reached;
+use crate::processes::{END_LIMIT, is_reached_within};
 use crate::program::{World, results};
 
 mod applications;
@@ -151,7 +151,7 @@ fn children_end_with_the_run() {
         let stat = std::fs::read_to_string(Path::new("/proc").join(id).join("stat"));
         stat.is_ok_and(|stat| !stat.contains(") Z"))
     };
-    assert!(is_reached(|| !children.lines().any(is_alive)), "{children}");
+    assert!(is_reached_within(END_LIMIT, || !children.lines().any(is_alive)), "{children}");
 }
 
 #[test]

@@ -8,7 +8,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::processes::{is_reached, send_signal, wait_until};
+use crate::processes::{
+    END_LIMIT, is_reached_within, send_signal, wait_until, wait_until_within,
+};
 use crate::program::{Outcome, World, files_below};
 
 mod clocks;
@@ -421,7 +423,8 @@ impl World {
 
     fn wait_until_data_is_gone(&self) {
         let is_data = |path: &std::path::PathBuf| path.display().to_string().contains("/data.");
-        let is_gone = is_reached(|| !files_below(&self.path(".")).iter().any(is_data));
+        let is_gone =
+            is_reached_within(END_LIMIT, || !files_below(&self.path(".")).iter().any(is_data));
         assert!(is_gone, "{:?}", files_below(&self.path(".")));
     }
 }
@@ -608,7 +611,7 @@ fn wait_until_agents_are_gone(world: &World) {
                 && String::from_utf8_lossy(&read("cmdline")).contains("agent")
         })
     };
-    wait_until("no agent is left", || !is_here());
+    wait_until_within(END_LIMIT, "no agent is left", || !is_here());
 }
 
 /// Real ssh server with its own keys.

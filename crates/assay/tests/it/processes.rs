@@ -5,11 +5,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Maximum time of a wait, on a machine with other load, too.
-const MAX_WAIT: Duration = Duration::from_secs(120);
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(120);
 
-/// Whether the condition holds within the maximum time.
-pub(crate) fn is_reached(mut holds: impl FnMut() -> bool) -> bool {
-    let deadline = Instant::now() + MAX_WAIT;
+/// Limit of waits for an end: of agents, of files, of a server that was stopped.
+pub(crate) const END_LIMIT: Duration = Duration::from_secs(30);
+
+/// Whether the condition holds within the limit.
+pub(crate) fn is_reached_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + limit;
     while !holds() {
         if Instant::now() > deadline {
             return false;
@@ -22,7 +25,14 @@ pub(crate) fn is_reached(mut holds: impl FnMut() -> bool) -> bool {
 /// Waits until the condition holds.
 #[track_caller]
 pub(crate) fn wait_until(condition: &str, holds: impl FnMut() -> bool) {
-    assert!(is_reached(holds), "never: {condition}");
+    wait_until_within(MAX_WAIT, condition, holds);
+}
+
+/// Waits until the condition holds, where the limit is part of the claim.
+#[track_caller]
+pub(crate) fn wait_until_within(limit: Duration, condition: &str, holds: impl FnMut() -> bool) {
+    let limit_s = limit.as_secs();
+    assert!(is_reached_within(limit, holds), "not within {limit_s} s: {condition}");
 }
 
 /// Waits until the processes of a network namespace listen on a port. `process` is one of them: an

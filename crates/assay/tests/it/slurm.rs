@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::mpi::one_at_a_time;
 use crate::network::free_port;
-use crate::processes::{is_reached, send_signal};
+use crate::processes::{MAX_WAIT, is_reached_within, send_signal};
 use crate::program::{Outcome, World, results};
 
 const MUNGE_DAEMON: &str = "/usr/sbin/munged";
@@ -112,7 +112,7 @@ impl SlurmCluster {
     }
 
     fn wait_for(&self, what: &str, is_there: impl Fn(&Self) -> bool) {
-        let is_there = is_reached(|| is_there(self));
+        let is_there = is_reached_within(MAX_WAIT, || is_there(self));
         let log =
             |name: &str| std::fs::read_to_string(self.world.path(name)).unwrap_or_default();
         assert!(is_there, "no {what}: {} {}", log("slurmctld.log"), log("slurmd.log"));

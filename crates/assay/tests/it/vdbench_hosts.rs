@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::hosts::{KILL_TRANSPORT, wait_for_first_case};
 use crate::network::link::run;
-use crate::processes::wait_until;
+use crate::processes::{END_LIMIT, wait_until, wait_until_within};
 use crate::program::{Outcome, World, results};
 
 mod trees;
@@ -415,6 +415,8 @@ fn host_with_lost_link_is_named_and_others_count() {
     assert_eq!(hosts, ["vdbench-vnet1-1"]);
     // The ssh server keeps the pipe open: TCP gives up after a quarter of an hour, and until then
     // nothing closes it.
-    wait_until("no agent is left", || servers.process_count(2, "agent --patience") == 0);
+    wait_until_within(END_LIMIT, "no agent is left", || {
+        servers.process_count(2, "agent --patience") == 0
+    });
     assert!(servers.process_count(2, "sshd") > 1, "the server of its login is still there");
 }

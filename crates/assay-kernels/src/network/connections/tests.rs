@@ -38,9 +38,10 @@ fn both_ends_count_the_same_connections() {
             let counts: Vec<u64> = threads.into_iter().map(|it| it.join().unwrap()).collect();
             (measured.unwrap(), counts)
         });
-        assert_eq!(answered, vec![100; streams], "{host} {message_bytes}");
         let Transactions { list, total_ns } = measured;
-        assert_eq!(list.len(), 100 * streams);
+        assert_eq!(answered.iter().sum::<u64>(), list.len() as u64, "{host} {message_bytes}");
+        // The first stream with 100 connections ends the test.
+        assert_eq!(answered.iter().max(), Some(&100));
         let ends: Vec<u64> = list.iter().map(|it| it.start_ns + it.total_ns).collect();
         assert!(ends.is_sorted());
         assert!(list.iter().all(|it| 0 < it.connect_ns && it.connect_ns < it.total_ns));
@@ -124,17 +125,28 @@ fn cancellation_keeps_completed_transactions() {
     });
 }
 
-/// A client that sends nothing does not keep a stopped server.
+/// A client that sends nothing, or a byte now and then, does not keep a stopped server.
 #[test]
-fn stopped_server_leaves_a_silent_client() {
-    let (listener, address) = listen("127.0.0.1");
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let server = scope.spawn(|| answer(&listener, address.ip(), 1, &stop).unwrap());
-        let mut silent = TcpStream::connect(address).unwrap();
-        std::thread::sleep(STOP_CHECK_INTERVAL);
-        stop.store(true, Ordering::Relaxed);
-        assert_eq!(server.join().unwrap(), 0);
-        assert_eq!(silent.read(&mut [0]).unwrap(), 0, "the server has closed");
-    });
+fn stopped_server_leaves_a_slow_client() {
+    for is_silent in [true, false] {
+        let (listener, address) = listen("127.0.0.1");
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| answer(&listener, address.ip(), 1 << 20, &stop));
+            let mut slow = TcpStream::connect(address).unwrap();
+            for nth in 0.. {
+                stop.store(nth > 2, Ordering::Relaxed);
+                if server.is_finished() {
+                    break;
+                }
+                assert!(nth < 1000, "it goes on");
+                if !is_silent {
+                    // Fails once the server has closed.
+                    let _ = slow.write(&[0]);
+                }
+                std::thread::sleep(STOP_CHECK_INTERVAL / 2);
+            }
+            assert_eq!(server.join().unwrap().unwrap(), 0);
+        });
+    }
 }

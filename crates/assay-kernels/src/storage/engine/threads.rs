@@ -4,12 +4,11 @@
 //! Never starts a thread: each worker of this engine has one slot and makes its call itself.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::positioned_io;
-use super::file_caller::FileCaller;
+use super::file_caller::{FileCaller, OpenedFile};
 use super::mapped_file::MappedFile;
 use super::{
     EngineSetup, IoAction, IoCompletion, IoRequest, StorageEngine, TargetDescriptors, Wait,
@@ -27,7 +26,7 @@ pub(crate) struct Threads {
     /// Error of the check before the queued call, and the file that the last call opened: both are no
     /// part of a call.
     refusal: Option<i32>,
-    opened: Option<OwnedFd>,
+    opened: Option<(Arc<FileCaller>, OpenedFile)>,
     queued: Vec<IoRequest>,
     /// Part of each file that was written since its last sync: start and end.
     written: Vec<Option<(u64, u64)>>,
@@ -98,9 +97,15 @@ impl StorageEngine for Threads {
 impl Threads {
     #[cold]
     fn prepare_call(&mut self, file: usize) {
-        self.opened = None;
+        self.close_opened();
         let caller = self.callers.get(file).and_then(Option::as_ref);
         self.refusal = caller.and_then(|caller| caller.check().err());
+    }
+
+    fn close_opened(&mut self) {
+        if let Some((caller, opened)) = self.opened.take() {
+            caller.close(opened);
+        }
     }
 
     /// Makes the call of a request on its file. Returns the bytes that it stands for, or the negative
@@ -112,7 +117,7 @@ impl Threads {
         match (request.action, self.refusal.take(), caller) {
             (IoAction::CallFile, None, Some(caller)) => match caller.make() {
                 Ok(opened) => {
-                    self.opened = opened;
+                    self.opened = opened.map(|opened| (Arc::clone(caller), opened));
                     bytes
                 }
                 Err(error) => error,
@@ -120,6 +125,12 @@ impl Threads {
             (IoAction::CallFile, Some(error), _) => error,
             _ => bytes,
         }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.close_opened();
     }
 }
 

@@ -87,7 +87,12 @@ impl ConnectionsCase<'_> {
                 Err(
                     error @ (NetworkError::Known(FailureReason::NotConnected { .. })
                     | NetworkError::NoConnections { .. }),
-                ) => last = error,
+                ) => {
+                    // A port that nobody serves says less.
+                    if !matches!(last, NetworkError::NoConnections { .. }) {
+                        last = error;
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -48,10 +48,10 @@ fn measure(
         sessions.push(session);
         remotes.push(remote);
     }
-    let (Some(first), Some(remote)) = (sessions.first(), remotes.first()) else {
+    let Some(first) = sessions.first() else {
         return Err(NetworkError::Known(FailureReason::NoData));
     };
-    let (address, peer, remote) = (first.address, first.control.peer.clone(), *remote);
+    let (address, peer) = (first.address, first.control.peer.clone());
     let until = ConnectionLimits {
         deadline_ns: clock::now_ns() + u64::from(test.request.time_s) * 1_000_000_000,
         connections: MAX_TRANSACTIONS / remotes.len(),
@@ -59,13 +59,15 @@ fn measure(
     };
     let bytes = test.request.message_bytes as usize;
     let transactions = connections::transact(&remotes, bytes, until)
-        .map_err(|source| NetworkError::connections_failed(remote, source))?;
+        .map_err(|source| NetworkError::connections_failed(&test.target.host, source))?;
     let count = transactions.list.len() as u64;
     if !cancel.load(Ordering::Relaxed) {
         let mut answered: u64 = 0;
         for session in &mut sessions {
-            let received = session.finish_connections()?;
-            answered = answered.saturating_add(received);
+            session.control.send(&QperfClient::closing_message())?;
+        }
+        for session in &mut sessions {
+            answered = answered.saturating_add(session.answered_connections()?);
         }
         plausibility::check_connections(answered, count)
             .map_err(|source| NetworkError::Implausible { peer, source })?;
@@ -111,9 +113,8 @@ fn prepare<'a>(
 }
 
 impl QperfSession<'_> {
-    /// Ends the test; returns the number of connections that the server has answered.
-    fn finish_connections(&mut self) -> Result<u64, NetworkError> {
-        self.control.send(&QperfClient::closing_message())?;
+    /// Returns the number of connections that the server has answered.
+    fn answered_connections(&mut self) -> Result<u64, NetworkError> {
         match self.next_event("the server's statistics")? {
             QperfClientEvent::Statistics(statistics) => Ok(statistics.received.messages),
             _ => Err(self.closed_error()),

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::transports::{assert_namespaces, write_ssh_config};
 use super::{TWO_CASES, doctor_json, has_sshd, start_sshd};
 use crate::network::free_port;
-use crate::processes::wait_until;
+use crate::processes::{END_LIMIT, wait_until_within};
 use crate::program::World;
 
 /// Script that runs podman. Container runtimes reject a machine with control groups of both
@@ -60,7 +60,7 @@ impl Containers {
     fn wait_until_clean(&self) {
         for name in &self.names {
             let look = ["exec", name, "sh", "-c", "ls /tmp; cat /proc/[0-9]*/cmdline"];
-            wait_until("nothing is left in the container", || {
+            wait_until_within(END_LIMIT, "nothing is left in the container", || {
                 let left = self.podman(&look).unwrap();
                 !left.contains(".made") && !left.contains("agent\0")
             });

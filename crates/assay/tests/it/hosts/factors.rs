@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -187,9 +188,12 @@ fn await_logs(world: &World, end: &str) {
     await_that(world, || ["h1", "h2", "second.h1", "second.h2"].into_iter().all(is_there));
 }
 
+/// Limit of a wait for a state that a run reaches within seconds.
+const WAIT_LIMIT: Duration = Duration::from_secs(60);
+
 /// Waits for a state that a run reaches within seconds.
 fn await_that(world: &World, is_reached: impl Fn() -> bool) {
-    let is_reached = processes::is_reached(is_reached);
+    let is_reached = processes::is_reached_within(WAIT_LIMIT, is_reached);
     let logs = ["h1", "h2", "second.h1", "second.h2"].map(|host| log(world, host));
     assert!(is_reached, "{logs:?} {:?}", processes_in(world));
 }

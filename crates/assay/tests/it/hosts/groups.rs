@@ -87,7 +87,8 @@ fn report_suite() -> String {
     let points = "curve = [10, 30, 50, 70, 85, 95]\nbend-points = 4";
     assert_eq!(SUITE.matches(points).count(), REPORT_TESTS.len());
     let name = |suite: &str| suite.replacen("\"storage-volume\"", "\"anf\"", 1);
-    name(&SUITE.replace(points, "buffered = true\ncurve = [30, 60]"))
+    let quick = SUITE.replace(points, "buffered = true\ncurve = [30, 60]");
+    name(&quick.replacen("budget = \"10m\"", "budget = \"14s\"", 1))
 }
 
 /// Checks that the report names the first and last host to finish in the case with the widest
@@ -139,8 +140,7 @@ fn one_command_produces_volume_report() {
     let target = world.path("data.{host}").display().to_string();
     world.write("anf.toml", &report_suite());
     let fleet = ["--hosts", "fleet.toml", "--target", &target, "--size", "2MiB"];
-    let more = ["--budget", "14s", "--json"];
-    let document = world.json(&[&["run", "./anf.toml"], &fleet[..], &more].concat());
+    let document = world.json(&[&["run", "./anf.toml"], &fleet[..], &["--json"]].concat());
     let learn = world.assay(&["report", "--format", "learn"]).succeeded().out;
     let page = world.assay(&["report", "--format", "html"]).succeeded().out;
     for (name, called) in REPORT_TESTS {

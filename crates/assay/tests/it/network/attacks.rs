@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{ServerProcess, free_port};
-use crate::processes::{send_signal, wait_until};
+use crate::processes::{END_LIMIT, send_signal, wait_until, wait_until_within};
 use crate::program::World;
 
 pub(super) const COOKIE: &[u8; 37] = b"abcdefghijklmnopqrstuvwxyzabcdefghij\0";
@@ -108,7 +108,9 @@ fn assert_serves_iperf3(world: &World, port: u16) {
 
 fn assert_ends_on(signal: &str, mut serving: ServerProcess) {
     send_signal(serving.0.id(), signal);
-    wait_until("the end of the server", || serving.0.try_wait().unwrap().is_some());
+    wait_until_within(END_LIMIT, "the end of the server", || {
+        serving.0.try_wait().unwrap().is_some()
+    });
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn missing_ports_are_named() {
     serving.wait().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        errors.contains("no local port is free for a connection to 198.18.77.2:"),
+        errors.contains("no local port is free for a connection to 198.18.77.2"),
         "{errors}"
     );
     assert!(errors.contains("net.ipv4.ip_local_port_range"), "{errors}");

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use super::{ServerProcess, free_port, is_installed};
-use crate::processes::{is_reached, wait_for_connections};
+use crate::processes::{END_LIMIT, is_reached_within, wait_for_connections};
 use crate::program::{World, results};
 
 #[test]
@@ -38,7 +38,7 @@ fn consecutive_clients_leak_nothing() {
     let needed = kibibytes();
     let more = clients(40);
     // The last connection may take a moment to close.
-    let are_closed = is_reached(|| descriptors() <= before + 1);
+    let are_closed = is_reached_within(END_LIMIT, || descriptors() <= before + 1);
     assert!(are_closed, "{before} descriptors became {}", descriptors());
     let grown = kibibytes().saturating_sub(needed);
     assert!(grown < 50 * more, "{more} clients left {grown} KiB in an idle server");
