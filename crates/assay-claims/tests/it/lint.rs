@@ -383,6 +383,12 @@ fn heading_of_another_series_contradicts_the_page() {
         ("HC 系列", "## HB 系列\n\nSTREAM", true),
         ("HC-series", "## HC\n\nSTREAM", false),
         ("HC-series", "## HC\n\nSTREAM\n\n## HB\n\nSTREAM", false),
+        // Sections name both, and so do the columns of a table.
+        (
+            "HC-series",
+            "## HC\n\nSTREAM\n\n## HB\n\n| test | HC | HB |\n|-|-|-|\n| A | 2 GB/s | 1 GB/s |\n\nSTREAM",
+            false,
+        ),
         ("HC-series", "## HB\n\nUnlike HB, it has InfiniBand.", false),
         ("HC-series", "## HB and HC\n\nSTREAM", false),
         ("HC-series", "## VM\n\nSTREAM", false),

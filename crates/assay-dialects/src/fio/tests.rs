@@ -65,8 +65,9 @@ fn check_refused(line: &str, file: &str, expected: &Expect) {
 
 /// Checks the cases of a file, separated by empty lines. Each has a command line, followed by the contents
 /// of the file `job` if it is `job`, and what it is rendered as.
-fn check_cases(cases: &ExpectFile, render: fn(&str, &str) -> String) {
+fn check_cases(count: usize, cases: &ExpectFile, render: fn(&str, &str) -> String) {
     let text = cases.data();
+    assert_eq!(text.split("\n\n").count(), count, "number of cases");
     let rendered = text.split("\n\n").map(|case| {
         let (input, _) = case.split_once('\n').expect("a case has an output");
         let (line, file) = match input.split_once("job ") {
@@ -381,7 +382,7 @@ fn verify_adds_read_back_phase() {
 
 #[test]
 fn faults_have_a_place_and_a_hint() {
-    check_cases(&expect_file!["tests/cases/faults.txt"], render_refused);
+    check_cases(19, &expect_file!["tests/cases/faults.txt"], render_refused);
 }
 
 #[test]

@@ -36,8 +36,9 @@ say machine "$(uname -s) $(uname -m)"
 "#;
 
 /// Runs an installed program. Checks every folder above it, its owner, size and hash first; without
-/// a command for the hash it is not run. 65534 owns files of unknown users (`user_namespaces(7)`).
-const SEARCH_STEP: &str = r#"hash_of() { sha256sum || shasum -a 256 || openssl dgst -sha256 -r; } <"$1" 2>/dev/null
+/// a command for the hash it is not run. `openssl` is the fastest of them. 65534 owns files of
+/// unknown users (`user_namespaces(7)`).
+const SEARCH_STEP: &str = r#"hash_of() { openssl dgst -sha256 -r || sha256sum || shasum -a 256; } <"$1" 2>/dev/null
 is_it() {
   [ "$user" != 65534 ] || return 1
   case $1 in /*) ;; *) return 1 ;; esac

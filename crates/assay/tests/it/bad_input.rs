@@ -16,6 +16,7 @@ fn wrong_usage_exits_with_2() {
     let transcript = expect_file!["bad_input/usage.txt"];
     let text = transcript.data();
     let commands = text.lines().filter_map(|line| line.strip_prefix("$ assay "));
+    assert_eq!(commands.clone().count(), 14);
     let found = commands.map(|words| {
         let arguments: Vec<&str> = words.split(' ').collect();
         let outcome = World::new().assay(&arguments).failed_with(2);

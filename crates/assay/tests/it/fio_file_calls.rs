@@ -115,3 +115,38 @@ fn files_of_others_are_neither_deleted_nor_emptied() {
     let listed = world.assay(&["storage", "clean", "--dry-run"]).succeeded();
     assert!(!listed.out.contains("/x"), "{}", listed.out);
 }
+
+#[test]
+fn deleted_name_is_neither_a_link_nor_used_again() {
+    let world = World::in_memory();
+    std::fs::write(world.path("x"), "precious").unwrap();
+    std::os::unix::fs::symlink(world.path("x"), world.path("link")).unwrap();
+    let delete = "[d]\nfilename=x\nsize=4k\nioengine=filedelete\n";
+    let write = "[w]\nfilename=x\nsize=4k\nioengine=psync\nrw=write\n";
+    let last = |job: &str| job.replace("]\n", "]\nstonewall\n");
+    let run = |job: &str, target: &str| {
+        world.write("job.fio", job);
+        let permission = format!("--destroy-data={target}");
+        world.assay(&["fio", "job.fio", "--no-store", &permission])
+    };
+    let refused = run(&[delete, &last(write)].concat(), "x").failed_with(2);
+    assert!(refused.err.contains("deleted by one job and used by another"), "{}", refused.err);
+    assert_eq!(std::fs::read_to_string(world.path("x")).unwrap(), "precious");
+    let refused = run(&delete.replace("=x", "=link"), "link").failed_with(2);
+    assert!(refused.err.contains("link is a symbolic link"), "{}", refused.err);
+    run(&[write, &last(delete)].concat(), "x").succeeded();
+    assert!(!world.path("x").exists() && world.path("link").is_symlink());
+}
+
+#[test]
+fn empty_file_of_another_does_not_count_as_created() {
+    let world = World::in_memory();
+    std::fs::write(world.path("f.0"), "").unwrap();
+    let create = ["--ioengine=filecreate", "--filename_format=f.$filenum", "--nrfiles=2"];
+    let words = [&["fio", "--name=a", "--filesize=4k", "--unlink=1"], &create[..]].concat();
+    world.assay(&words).succeeded();
+    assert!(world.path("f.0").exists(), "it was there before");
+    assert!(!world.path("f.1").exists(), "the call created it");
+    let listed = world.assay(&["storage", "clean", "--dry-run"]).succeeded();
+    assert!(!listed.out.contains("/f."), "{}", listed.out);
+}

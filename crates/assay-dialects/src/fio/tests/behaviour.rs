@@ -4,28 +4,28 @@ use super::*;
 
 #[test]
 fn compiles_pauses_skew_and_cpus() {
-    check_cases(&expect_file!["cases/pauses.txt"], render_compiled);
+    check_cases(7, &expect_file!["cases/pauses.txt"], render_compiled);
 }
 
 #[test]
 fn compiles_sizes_trims_zones_and_files() {
-    check_cases(&expect_file!["cases/sizes.txt"], render_compiled);
+    check_cases(6, &expect_file!["cases/sizes.txt"], render_compiled);
 }
 
 #[test]
 fn concurrent_jobs_have_own_run_periods() {
-    check_cases(&expect_file!["cases/periods.txt"], render_compiled);
+    check_cases(3, &expect_file!["cases/periods.txt"], render_compiled);
 }
 
 #[test]
 fn logs_without_averaging_keep_a_journal() {
-    check_cases(&expect_file!["cases/logs.txt"], render_compiled);
+    check_cases(3, &expect_file!["cases/logs.txt"], render_compiled);
 }
 
 /// The seed of the third job with `lfsr` ends with three set bits, as many as its register has.
 #[test]
 fn rejects_conflicts_with_location() {
-    check_cases(&expect_file!["cases/conflicts.txt"], render_refused);
+    check_cases(32, &expect_file!["cases/conflicts.txt"], render_refused);
 }
 
 #[test]

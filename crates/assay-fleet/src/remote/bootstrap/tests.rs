@@ -206,7 +206,7 @@ fn needs_a_hash_command_for_installed_program() {
     let Some(folders) = BootstrapFolders::new(test) else { return };
     let expected = format!("ran {}", folders.path("place/assay").display());
     assert_eq!(folders.run_script(&["sh"], &folders.path_with(&[]), false), "ran ./assay");
-    for command in ["sha256sum", "shasum", "openssl"] {
+    for command in ["openssl", "sha256sum", "shasum"] {
         if find_executable(command).is_some() {
             let ran = folders.run_script(&["sh"], &folders.path_with(&[command]), false);
             assert_eq!(ran, expected, "{command}");

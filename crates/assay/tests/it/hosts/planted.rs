@@ -124,9 +124,9 @@ fn host_with_another_build_gets_copy_on_retry() {
     let hash = Command::new("sha256sum").arg(&program).output().unwrap();
     let hash = String::from_utf8(hash.stdout).unwrap();
     fs::create_dir(world.path("bin")).unwrap();
-    world.write("bin/sha256sum", &format!("#!/bin/sh\necho {}\n", &hash[..64]));
+    world.write("bin/openssl", &format!("#!/bin/sh\necho {}\n", &hash[..64]));
     let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(world.path("bin/sha256sum"), executable).unwrap();
+    fs::set_permissions(world.path("bin/openssl"), executable).unwrap();
     let via = format!(
         "echo start >>starts; cp --remove-destination {} {}; \
          PATH=$PWD/bin:/usr/bin:/bin; shift; exec \"$@\"\n",
