@@ -70,6 +70,7 @@ mod tausworthe;
 mod throttle;
 mod timeline;
 mod validate;
+mod verify_backlog;
 mod worker;
 mod worker_plans;
 mod worker_recorder;

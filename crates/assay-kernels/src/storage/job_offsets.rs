@@ -12,7 +12,8 @@ use crate::clock;
 
 use super::job_draws::JobDraws;
 use super::job_file::{JobFile, NextOffset};
-use super::write_history::WriteHistory;
+use super::verify_backlog::VerifyBacklog;
+use super::write_history::{WriteHistory, WrittenPlace};
 
 /// I/O of a job, in order.
 #[derive(Debug)]
@@ -44,20 +45,33 @@ pub(super) struct JobOffsets {
     issued_bytes: [u64; 2],
     zone_bytes: u64,
     pass: PassState,
-    /// Writes that the backlog is to verify, and those of a pass that is read back.
-    backlog: WriteHistory,
+    /// Writes to read back as the job writes, and those of a pass that is read back by another job.
+    backlog: Option<VerifyBacklog>,
     read_back: WriteHistory,
-    backlog_left: u64,
+    /// I/O that began and is not complete.
+    in_flight: usize,
     drops_cache: bool,
     started_ns: Option<u64>,
     is_warming_up: bool,
-    was_verified: bool,
+}
+
+/// Part of a pass.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum PassPart {
+    /// No pass is running.
+    #[default]
+    Ended,
+    Running,
+    /// All of its I/O has begun.
+    Issued,
+    /// The rest of the backlog is read back.
+    ReadingBack,
 }
 
 /// State of the passes.
 #[derive(Debug, Default)]
 struct PassState {
-    is_running: bool,
+    part: PassPart,
     is_over: bool,
     /// Passes begun.
     count: u64,
@@ -133,42 +147,74 @@ impl JobOffsets {
             issued_bytes: [0; 2],
             zone_bytes: 0,
             pass: PassState { loops_left: order.loops, ..PassState::default() },
-            backlog: WriteHistory::new(order.overlaps),
+            backlog: VerifyBacklog::new(order, stream),
             read_back: WriteHistory::new(true),
-            backlog_left: 0,
+            in_flight: 0,
             drops_cache: false,
             started_ns: None,
             is_warming_up: false,
-            was_verified: false,
             order: order.clone(),
         }
     }
 
-    /// Returns the next I/O; `None` when the job is done.
+    /// Returns the next I/O; `None` when the job is done, or waits for the I/O in flight.
     pub(super) fn next_io(&mut self) -> Option<JobIo> {
-        // Jobs that never end, and those that only read, have nothing to read back.
-        if self.order.reads_back && (self.order.is_endless || !self.writes) {
+        if self.order.reads_back && !self.has_reads_back() {
             return None;
         }
-        if self.order.reads_back && self.order.overlaps {
-            return self.next_read_back();
-        }
-        self.next_in_order()
+        let next = match self.order.reads_back && self.order.overlaps {
+            true => self.next_read_back(),
+            false => self.next_in_order(),
+        };
+        self.in_flight += usize::from(next.is_some());
+        next
+    }
+
+    /// Whether the I/O in flight is to be completed before the next: fio does so before it reads
+    /// the rest of a pass back, and before another pass.
+    pub(super) fn awaits_completions(&self) -> bool {
+        self.in_flight > 0 && matches!(self.pass.part, PassPart::Ended | PassPart::Issued)
+    }
+
+    /// Notes that an I/O is complete.
+    pub(super) fn note_completion(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// Whether anything is left to read back after a pass: not of jobs that never end, that only
+    /// read, or that read back as they write.
+    const fn has_reads_back(&self) -> bool {
+        !self.order.is_endless && self.writes && self.order.verify_backlog.is_none()
     }
 
     /// Returns the next I/O of all passes.
     fn next_in_order(&mut self) -> Option<JobIo> {
-        loop {
-            if self.pass.is_over || (!self.pass.is_running && !self.begin_pass()) {
-                return None;
-            }
-            let next = self.take_from_backlog().or_else(|| self.next_in_pass());
-            match next {
-                None => self.end_pass(),
-                Some(io) if self.is_left_out(io) => {}
-                Some(io) => return Some(self.as_read_back(io)),
+        while !self.pass.is_over && !self.awaits_completions() {
+            let next = match self.pass.part {
+                PassPart::Ended => {
+                    self.begin_pass();
+                    continue;
+                }
+                PassPart::Running => self.next_in_pass(),
+                PassPart::Issued | PassPart::ReadingBack => self.take_rest_of_backlog(),
+            };
+            match (next, self.pass.part) {
+                (None, PassPart::Running) => {
+                    self.pass.part = PassPart::Issued;
+                    self.complete_backlog();
+                }
+                (None, _) => self.end_pass(),
+                (Some(io), part) => {
+                    if part == PassPart::Issued {
+                        self.pass.part = PassPart::ReadingBack;
+                    }
+                    if !self.is_left_out(io) {
+                        return Some(self.as_read_back(io));
+                    }
+                }
             }
         }
+        None
     }
 
     /// Returns the next block to read back, where writes may overlap: all of the pass are known first.
@@ -218,10 +264,10 @@ impl JobOffsets {
     }
 
     /// Begins another pass, unless the job is done.
-    fn begin_pass(&mut self) -> bool {
+    fn begin_pass(&mut self) {
         if !self.may_continue() {
             self.pass.is_over = true;
-            return false;
+            return;
         }
         if self.pass.count > 0 {
             self.restart();
@@ -229,10 +275,9 @@ impl JobOffsets {
         let wanted = self.order.pass;
         self.pass.is_over = wanted.is_some_and(|pass| self.pass.count > pass);
         self.pass.count += 1;
-        self.pass.is_running = true;
+        self.pass.part = PassPart::Running;
         (self.pass.ios, self.pass.queued_bytes) = (0, 0);
         (self.pass.written_ios, self.pass.written_bytes) = (0, 0);
-        !self.pass.is_over
     }
 
     fn may_continue(&mut self) -> bool {
@@ -270,7 +315,8 @@ impl JobOffsets {
     }
 
     fn end_pass(&mut self) {
-        self.pass.is_running = false;
+        self.pass.part = PassPart::Ended;
+        self.complete_backlog();
         if self.order.verifies && self.order.verify_backlog.is_none() {
             // What is verified by another phase counts as I/O, too.
             self.pass.all_ios += self.pass.written_ios;
@@ -303,7 +349,10 @@ impl JobOffsets {
 
     fn next_in_pass(&mut self) -> Option<JobIo> {
         if self.is_pass_complete() {
-            return self.take_rest_of_backlog();
+            return None;
+        }
+        if let Some(place) = self.backlog.as_mut().and_then(VerifyBacklog::take_due) {
+            return Some(self.verify(place));
         }
         let mut sync_target = None;
         if self.is_sync_due() {
@@ -311,7 +360,7 @@ impl JobOffsets {
             sync_target = self.choose_file().map(|at| self.files[at].target);
         }
         loop {
-            let Some(at) = self.choose_file() else { return self.take_rest_of_backlog() };
+            let at = self.choose_file()?;
             if let Some(io) = self.fill(at) {
                 let opens_file = std::mem::take(&mut self.opens_file);
                 return Some(JobIo { sync_target, opens_file, ..io });
@@ -421,8 +470,8 @@ impl JobOffsets {
         self.drops_cache |= file.take_cache_drop();
         let target = file.target;
         let operation = if direction == READ { IoOperation::Read } else { IoOperation::Write };
-        if direction == WRITE && order.verify_backlog.is_some() {
-            self.backlog.push((target, offset, bytes));
+        if let Some(backlog) = &mut self.backlog {
+            backlog.note_io(operation, (target, offset, bytes));
         }
         self.note_issue(direction, bytes);
         let priority = self.choose_priority(direction, bytes);
@@ -437,7 +486,6 @@ impl JobOffsets {
 
     fn note_issue(&mut self, direction: usize, bytes: u64) {
         self.zone_bytes += bytes;
-        self.was_verified = false;
         self.issues[direction] += 1;
         self.issued_bytes[direction] += bytes;
         let pass = &mut self.pass;
@@ -480,31 +528,24 @@ impl JobOffsets {
         self.issues[direction] as f64 > elapsed_ns as f64 / 1e9 * per_s
     }
 
-    /// Returns a write of the backlog to verify, if one is due.
-    fn take_from_backlog(&mut self) -> Option<JobIo> {
-        let every = self.order.verify_backlog?;
-        if self.backlog_left == 0
-            && !self.was_verified
-            && self.backlog.len() > 0
-            && self.backlog.len().is_multiple_of(every)
-        {
-            self.backlog_left = self.order.verify_batch.unwrap_or(every);
+    fn complete_backlog(&mut self) {
+        if let Some(backlog) = &mut self.backlog {
+            backlog.complete_all();
         }
-        if self.backlog_left == 0 {
-            return None;
-        }
-        let io = self.take_rest_of_backlog()?;
-        self.backlog_left -= 1;
-        Some(io)
     }
 
+    /// Returns the next write of the backlog at the end of a pass.
     fn take_rest_of_backlog(&mut self) -> Option<JobIo> {
-        let (target, offset, bytes) = self.backlog.pop()?;
-        self.was_verified = true;
+        let place = self.backlog.as_mut()?.take_rest()?;
+        Some(self.verify(place))
+    }
+
+    /// Returns the I/O that reads a write back.
+    fn verify(&mut self, (target, offset, bytes): WrittenPlace) -> JobIo {
         self.pass.queued_bytes += bytes;
         self.pass.all_ios += 1;
         self.pass.all_bytes += bytes;
-        Some(JobIo::new(target, IoOperation::Read, offset, bytes))
+        JobIo::new(target, IoOperation::Read, offset, bytes)
     }
 }
 

@@ -61,6 +61,8 @@ pub(super) enum NextIo {
     Io(PlannedIo),
     /// Retry later: other lanes have claimed the blocks.
     Busy,
+    /// Complete all I/O in flight first.
+    Collect,
     /// The lane has ended.
     Done,
 }
@@ -186,7 +188,7 @@ impl StorageLane {
         match next {
             NextIo::Io(_) => balance.note_start(self.stream),
             NextIo::Done => balance.note_end(self.stream),
-            NextIo::Busy => {}
+            NextIo::Busy | NextIo::Collect => {}
         }
         next
     }
@@ -207,7 +209,7 @@ impl StorageLane {
         }
         for _ in 0..CLAIM_ATTEMPTS {
             let Some(planned) = self.pending.take().or_else(|| self.draw()) else {
-                return NextIo::Done;
+                return if self.awaits_completions() { NextIo::Collect } else { NextIo::Done };
             };
             let PlannedIo { offset, bytes, .. } = planned;
             let target = &phase.targets[self.target];
@@ -236,6 +238,26 @@ impl StorageLane {
             return NextIo::Io(planned);
         }
         NextIo::Busy
+    }
+
+    /// Whether the I/O in flight is to be completed before the next.
+    #[cold]
+    fn awaits_completions(&self) -> bool {
+        match self.offset_source.as_deref() {
+            Some(OffsetSource::Job(job)) => job.awaits_completions(),
+            Some(
+                OffsetSource::Skewed(_) | OffsetSource::Rotating(_) | OffsetSource::Replay(_),
+            )
+            | None => false,
+        }
+    }
+
+    /// Notes that an I/O is complete, in a lane with the order of a job.
+    #[inline(never)]
+    pub(super) fn note_completion(&mut self) {
+        if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {
+            job.note_completion();
+        }
     }
 
     /// Whether no other draw can replace an offset.

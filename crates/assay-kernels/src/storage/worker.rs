@@ -86,6 +86,8 @@ pub(super) struct StorageWorker<'a, E> {
     depth_control: Option<Box<DepthControl>>,
     /// Given batches, in a closed loop without pauses.
     batches: Option<IoBatches>,
+    /// Whether the lanes have the order of a job, which waits for completions between its passes.
+    keeps_order: bool,
     recorder: WorkerRecorder,
 }
 
@@ -194,6 +196,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 .as_deref()
                 .map(|it| Box::new(RateFloor::new(*it))),
             batches,
+            keeps_order: conduct.order.is_some(),
             recorder,
         }
     }
@@ -306,7 +309,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                     self.scheduler.note_issued(lane, planned.bytes);
                     self.start_io(slot, planned, intended_ns);
                 }
-                NextIo::Busy => {
+                NextIo::Busy | NextIo::Collect => {
                     self.scheduler.put_back(slot, lane, intended_ns);
                     is_blocked = true;
                 }
@@ -506,8 +509,18 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         if operation == IoOperation::Write || self.verifies {
             self.continue_slot(slot);
         } else {
-            self.scheduler.release_slot(slot, state.lane, &mut self.lanes);
+            self.release(slot);
         }
+    }
+
+    /// Frees the slot of an I/O that has ended.
+    #[inline]
+    fn release(&mut self, slot: u32) {
+        let lane = self.slots[slot as usize].lane;
+        if self.keeps_order {
+            self.lanes[lane as usize].note_completion();
+        }
+        self.scheduler.release_slot(slot, lane, &mut self.lanes);
     }
 
     /// Submits a chunk and notes for each I/O when that returned, if the engine submits without
@@ -558,7 +571,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         {
             return self.set_stage(slot, SlotStage::Sync);
         }
-        self.scheduler.release_slot(slot, state.lane, &mut self.lanes);
+        self.release(slot);
     }
 
     fn set_stage(&mut self, slot: u32, stage: SlotStage) {

@@ -48,6 +48,17 @@ impl WriteHistory {
         }
     }
 
+    /// Returns the next write to read back.
+    pub(super) fn first(&self) -> Option<WrittenPlace> {
+        match self {
+            Self::InOrder(all) => all.front().copied(),
+            Self::ByOffset(all) => {
+                let (&(target, offset), &bytes) = all.first_key_value()?;
+                Some((target, offset, bytes))
+            }
+        }
+    }
+
     /// Takes the next write to read back.
     pub(super) fn pop(&mut self) -> Option<WrittenPlace> {
         match self {

@@ -36,6 +36,8 @@ fn jobs_end_each_other_as_in_fio() {
         ),
         // A job that an error ended holds no other up.
         "[global]\nflow=1\nsize=1m\nrw=write\n[a]\nmax_latency=1us\n[b]\n".to_owned(),
+        // One reads back as it writes, the other afterwards.
+        "[global]\nverify=crc32c\nsize=64k\nrw=write\n[a]\nverify_backlog=4\n[b]\n".to_owned(),
         // One maps its files, the other makes calls.
         "[global]\nsize=64k\nrw=write\n[a]\nioengine=mmap\n[b]\nioengine=psync\n".to_owned(),
         // The entry of a group is not split by a job that is left out.

@@ -49,7 +49,13 @@ fn listed(order: &JobOrder, sizes: &[(u64, u64, f64)]) -> String {
         ..StorageStream::new(AccessPattern::Random, 4 * KIB, read_share)
     };
     let mut job = JobOffsets::new(order, &stream);
-    let ios = std::iter::from_fn(|| job.next_io()).take(100);
+    // Each is complete before the next.
+    let next = || {
+        let io = job.next_io()?;
+        job.note_completion();
+        Some(io)
+    };
+    let ios = std::iter::from_fn(next).take(100);
     let text = ios.map(|io| {
         let letter = if io.operation == IoOperation::Read { 'R' } else { 'W' };
         let sync = if io.sync_target.is_some() { "S " } else { "" };

@@ -23,6 +23,8 @@ enum BeginResult {
     NoSlot,
     /// Other I/O has claimed its blocks, or the stream is ahead of its share.
     Busy,
+    /// All I/O in flight is to be completed first.
+    Collect,
     /// No I/O is left.
     Done,
 }
@@ -56,6 +58,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             let polls = batches.collect_least == 0 && batches.collect_most == 0;
             match result {
                 BeginResult::Done => break,
+                BeginResult::Collect => self.collect_all(now_ns)?,
                 BeginResult::Busy if self.in_flight == 0 => {
                     std::thread::sleep(Duration::from_nanos(BUSY_RETRY_NS));
                     *now_ns = clock::now_ns();
@@ -125,10 +128,13 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                 self.start_io(slot, planned, intended_ns);
                 BeginResult::Begun
             }
-            NextIo::Busy => {
+            next @ (NextIo::Busy | NextIo::Collect) => {
                 self.scheduler.put_back(slot, lane, intended_ns);
                 self.scheduler.return_put_back(&mut self.lanes);
-                BeginResult::Busy
+                match next {
+                    NextIo::Collect => BeginResult::Collect,
+                    NextIo::Io(_) | NextIo::Busy | NextIo::Done => BeginResult::Busy,
+                }
             }
             NextIo::Done => {
                 self.scheduler.retire();

@@ -301,6 +301,6 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             }
             generations.release(state.offset, u64::from(state.bytes));
         }
-        self.scheduler.release_slot(slot, state.lane, &mut self.lanes);
+        self.release(slot);
     }
 }
