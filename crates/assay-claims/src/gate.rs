@@ -155,7 +155,7 @@ pub fn judge_hosts<'r>(
     gates: &[MetricGate],
     hosts: &[&'r str],
     results: &'r [MetricEstimate],
-    doubt: &dyn Fn(&MetricEstimate) -> Option<&'static str>,
+    doubt: &dyn Fn(&MetricEstimate) -> Option<Phrase>,
 ) -> Vec<(&'r str, GateResult)> {
     let mut gate_results = Vec::new();
     for gate in gates {
@@ -170,7 +170,7 @@ pub fn judge_hosts<'r>(
             let name = format!("{} {}", gate.metric, estimate.case);
             let outcomes = gate.judge_bounds(estimate).into_iter();
             let doubt = doubt(estimate);
-            let host_results = outcomes.map(|(outcome, reason)| match doubt {
+            let host_results = outcomes.map(|(outcome, reason)| match &doubt {
                 None => GateResult { name: name.clone(), outcome, reason },
                 Some(doubt) => GateResult {
                     name: name.clone(),
@@ -179,7 +179,7 @@ pub fn judge_hosts<'r>(
                         "gate-in-doubt",
                         "{reason}; in doubt: {doubt}",
                         reason = reason,
-                        doubt = doubt
+                        doubt = doubt.clone()
                     ),
                 },
             });

@@ -25,6 +25,8 @@ pub enum HostsError {
     Duplicate { host: String },
     #[error("no host is named")]
     Empty,
+    #[error("the list of hosts is empty")]
+    EmptyList,
     #[error("cannot read the hosts from {}", path.display())]
     File { path: PathBuf, source: io::Error },
     #[error("line {line} of {}", path.display())]
@@ -41,6 +43,10 @@ impl HostsError {
             Self::NotSlurm => {
                 "start assay within the job, by salloc or sbatch, or list the hosts"
             }
+            Self::EmptyList => {
+                "name hosts like vm1,vm[2-24], or leave out --hosts to measure on this machine; the variable \
+                 of a script may be unset"
+            }
             _ => "name them like vm1,vm[2-24], or give a file by its path (./hosts or @hosts)",
         }
     }
@@ -55,6 +61,7 @@ impl HostsError {
 pub fn parse(list: &str) -> Result<Vec<String>, HostsError> {
     let hosts = match list {
         "slurm" => expand(&std::env::var(SLURM_NODES).map_err(|_| HostsError::NotSlurm)?)?,
+        list if list.trim().is_empty() => return Err(HostsError::EmptyList),
         list => match list.strip_prefix('@').or(list.contains('/').then_some(list)) {
             Some(file) => read_file(&path_text::decode_path(file))?,
             None => expand(list)?,
@@ -212,7 +219,8 @@ mod tests {
 
     #[test]
     fn errors_have_positions() {
-        check("", r#""": column 1: a name is missing"#);
+        check("", "the list of hosts is empty");
+        check(" ", "the list of hosts is empty");
         check("a,,b", r#""a,,b": column 3: a name is missing"#);
         check("a[1-3", r#""a[1-3": column 6: unclosed bracket"#);
         check("a1-3]", r#""a1-3]": column 5: unmatched closing bracket"#);

@@ -56,7 +56,7 @@ impl<'s> JudgedHosts<'s> {
             let reason = DistrustReason::from_run(estimate, summary)?;
             // A wide interval decides by itself whether it contains the threshold.
             let is_wide = matches!(reason, DistrustReason::WideInterval { .. });
-            (!is_wide).then(|| reason.id())
+            (!is_wide).then(|| words::distrust_phrase(reason))
         };
         Self(gate::judge_hosts(gates, &hosts, &summary.results, &doubt))
     }

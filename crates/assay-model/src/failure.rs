@@ -218,6 +218,8 @@ pub struct TriedRate {
 pub enum ConnectFailure {
     /// The port is closed.
     Refused,
+    /// The port is closed on which a server for tests of connections was expected.
+    RefusedConnections,
     /// Timeout without a reply.
     TimedOut,
     /// Any other error.

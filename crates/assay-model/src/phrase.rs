@@ -9,6 +9,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::{Deserialize, Serialize};
 
+use crate::doubt::Doubt;
 use crate::quantity::{Quantity, Unit};
 
 /// Translatable message, or an argument of one.
@@ -31,6 +32,13 @@ pub enum Phrase {
         english: String,
         /// Its arguments by name.
         with: BTreeMap<String, Self>,
+    },
+    /// The text of a doubt.
+    Doubt {
+        /// The English text.
+        english: String,
+        /// The doubt.
+        doubt: Box<Doubt>,
     },
     /// A list.
     List {
@@ -113,6 +121,7 @@ impl Phrase {
         match self {
             Self::Words { id, .. } => Some(id),
             Self::List { of, .. } => of.iter().find_map(Self::id),
+            Self::Doubt { doubt, .. } => Some(doubt.id()),
             Self::Name(_) | Self::Value(_) | Self::Measured(..) | Self::Count(_) => None,
         }
     }
@@ -123,7 +132,7 @@ impl Phrase {
         match self {
             Self::Name(text) | Self::Value(text) => text.is_empty(),
             Self::Count(_) | Self::Measured(..) => false,
-            Self::Words { english, .. } => english.is_empty(),
+            Self::Words { english, .. } | Self::Doubt { english, .. } => english.is_empty(),
             Self::List { of, .. } => of.iter().all(Self::is_empty),
         }
     }
@@ -143,7 +152,7 @@ impl Display for Phrase {
             Self::Name(text) | Self::Value(text) => f.write_str(text),
             Self::Measured(quantity, digits) => write!(f, "{quantity:.digits$}"),
             Self::Count(count) => count.fmt(f),
-            Self::Words { english, .. } => f.write_str(english),
+            Self::Words { english, .. } | Self::Doubt { english, .. } => f.write_str(english),
             Self::List { of, between } => {
                 for (index, member) in of.iter().enumerate() {
                     f.write_str(if index == 0 { "" } else { between })?;

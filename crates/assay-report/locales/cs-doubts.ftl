@@ -223,6 +223,7 @@ failure-no-interface = místní linková adresa { $host } neuvádí žádné roz
     .advice = uveďte rozhraní, které k ní vede: { $addresses }
 failure-not-connected = nelze se připojit k { $address }
 advice-refused = nic tam nenaslouchá: spusťte na tom hostiteli server (`assay iperf3 -s -B ADDRESS` nebo `iperf3 -s` pro datové toky, `qperf` pro ping-pong), nebo uveďte jeho port
+advice-refused-connections = nic tam nenaslouchá: spusťte na tom hostiteli `assay iperf3 -s -B ADDRESS`, nebo uveďte jeho port
 advice-timed-out = pakety možná zahazuje firewall mezi oběma hostiteli: otevřete port, nebo uveďte jiný
 failure-no-ping-pong = na { $host } na ping-pong nic neodpovídá
     .advice = samotný server `iperf3` neodpovídá: spusťte tam `qperf` vedle `iperf3 -s`, nebo `assay iperf3 -s`, který obsluhuje obojí; ICMP echo nepotřebuje ani jedno

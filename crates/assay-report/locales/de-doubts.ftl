@@ -218,6 +218,7 @@ failure-no-interface = die Link-Local-Adresse { $host } nennt keine Schnittstell
     .advice = die Schnittstelle angeben, die zu ihr führt: { $addresses }
 failure-not-connected = keine Verbindung zu { $address }
 advice-refused = dort wartet kein Server auf Verbindungen: auf diesem Host einen Server starten (`assay iperf3 -s -B ADDRESS` oder `iperf3 -s` für Datenströme, `qperf` für Ping-Pong) oder dessen Port angeben
+advice-refused-connections = dort wartet kein Server auf Verbindungen: auf diesem Host `assay iperf3 -s -B ADDRESS` starten oder dessen Port angeben
 advice-timed-out = eine Firewall zwischen den beiden Hosts verwirft womöglich die Pakete: den Port öffnen oder einen anderen angeben
 failure-no-ping-pong = auf { $host } antwortet nichts auf Ping-Pong
     .advice = ein `iperf3`-Server allein tut es nicht: dort `qperf` neben `iperf3 -s` starten, oder `assay iperf3 -s`, das beides bedient; ICMP-Echo braucht weder das eine noch das andere

@@ -217,6 +217,7 @@ failure-no-interface = the link-local address { $host } names no interface of th
     .advice = give the interface that leads to it: { $addresses }
 failure-not-connected = cannot connect to { $address }
 advice-refused = nothing listens there: start a server on that host (`assay iperf3 -s -B ADDRESS` or `iperf3 -s` for streams, `qperf` for ping-pongs), or name its port
+advice-refused-connections = nothing listens there: start `assay iperf3 -s -B ADDRESS` on that host, or name its port
 advice-timed-out = a firewall between the two hosts may drop the packets: open the port, or name another
 failure-no-ping-pong = nothing at { $host } answers ping-pongs
     .advice = an `iperf3` server alone does not: run `qperf` in addition to `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither

@@ -218,6 +218,7 @@ failure-no-interface = la dirección de enlace local { $host } no nombra ninguna
     .advice = indicar la interfaz que lleva a ella: { $addresses }
 failure-not-connected = no se puede conectar a { $address }
 advice-refused = allí no escucha nada: iniciar un servidor en ese host (`assay iperf3 -s -B ADDRESS` o `iperf3 -s` para flujos, `qperf` para ping-pong), o indicar su puerto
+advice-refused-connections = allí no escucha nada: iniciar `assay iperf3 -s -B ADDRESS` en ese host, o indicar su puerto
 advice-timed-out = un cortafuegos entre los dos hosts puede descartar los paquetes: abrir el puerto, o indicar otro
 failure-no-ping-pong = nada responde a los ping-pong en { $host }
     .advice = un servidor `iperf3` por sí solo no lo hace: ejecutar allí `qperf` junto a `iperf3 -s`, o bien `assay iperf3 -s`, que atiende ambos; los ecos ICMP no necesitan ninguno de los dos

@@ -218,6 +218,7 @@ failure-no-interface = l’adresse de lien local { $host } ne nomme aucune inter
     .advice = indiquer l’interface qui y mène : { $addresses }
 failure-not-connected = connexion à { $address } impossible
 advice-refused = rien n’écoute à cette adresse : démarrer un serveur sur cet hôte (`assay iperf3 -s -B ADDRESS` ou `iperf3 -s` pour les flux, `qperf` pour les ping-pongs), ou indiquer son port
+advice-refused-connections = rien n’écoute à cette adresse : démarrer `assay iperf3 -s -B ADDRESS` sur cet hôte, ou indiquer son port
 advice-timed-out = un pare-feu entre les deux hôtes rejette peut-être les paquets : ouvrir le port, ou en indiquer un autre
 failure-no-ping-pong = rien ne répond aux ping-pongs sur { $host }
     .advice = un serveur `iperf3` seul n’y répond pas : y lancer `qperf` à côté de `iperf3 -s`, ou `assay iperf3 -s`, qui sert les deux ; les échos ICMP n’ont besoin ni de l’un ni de l’autre

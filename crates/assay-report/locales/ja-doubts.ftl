@@ -188,6 +188,7 @@ failure-no-interface = リンクローカルアドレス { $host } は、この�
     .advice = そこへ通じるインターフェイスを指定してください：{ $addresses }
 failure-not-connected = { $address } に接続できません
 advice-refused = 待ち受けているものがありません。そのホストでサーバーを起動するか（ストリームには `assay iperf3 -s -B ADDRESS` または `iperf3 -s`、ピンポンには `qperf`）、そのポートを指定してください
+advice-refused-connections = 待ち受けているものがありません。そのホストで `assay iperf3 -s -B ADDRESS` を起動するか、そのポートを指定してください
 advice-timed-out = 両ホスト間のファイアウォールがパケットを破棄している可能性があります。ポートを開くか、別のポートを指定してください
 failure-no-ping-pong = { $host } でピンポンに応答するものがありません
     .advice = `iperf3` サーバーだけでは応答しません。`iperf3 -s` と並べて `qperf` を実行するか、両方に対応する `assay iperf3 -s` を実行してください。ICMP エコーにはどちらも不要です

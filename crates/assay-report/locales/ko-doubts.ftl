@@ -188,6 +188,7 @@ failure-no-interface = 링크 로컬 주소 { $host }에 이 호스트의 인터
     .advice = 그곳으로 이어지는 인터페이스를 지정하십시오: { $addresses }
 failure-not-connected = { $address }에 연결할 수 없음
 advice-refused = 그곳에서 수신 대기하는 것이 없습니다. 그 호스트에서 서버를 시작하거나(스트림은 `assay iperf3 -s -B ADDRESS` 또는 `iperf3 -s`, 핑퐁은 `qperf`) 그 포트를 지정하십시오
+advice-refused-connections = 그곳에서 수신 대기하는 것이 없습니다. 그 호스트에서 `assay iperf3 -s -B ADDRESS`를 시작하거나 그 포트를 지정하십시오
 advice-timed-out = 두 호스트 사이의 방화벽이 패킷을 버릴 수 있습니다. 포트를 열거나 다른 포트를 지정하십시오
 failure-no-ping-pong = { $host }에서 핑퐁에 응답하는 것이 없음
     .advice = `iperf3` 서버만으로는 응답하지 않습니다. `iperf3 -s`와 함께 `qperf`를 실행하거나, 둘 다 지원하는 `assay iperf3 -s`를 실행하십시오. ICMP 에코에는 둘 다 필요 없습니다

@@ -232,6 +232,7 @@ failure-no-interface = в адресе канала (link-local) { $host } не 
     .advice = укажите интерфейс, который к нему ведёт: { $addresses }
 failure-not-connected = не удаётся подключиться к { $address }
 advice-refused = там никто не принимает соединения: запустите на том узле сервер (`assay iperf3 -s -B ADDRESS` или `iperf3 -s` для потоков данных, `qperf` для пинг-понга) или укажите его порт
+advice-refused-connections = там никто не принимает соединения: запустите на том узле `assay iperf3 -s -B ADDRESS` или укажите его порт
 advice-timed-out = межсетевой экран между узлами может отбрасывать пакеты: откройте порт или укажите другой
 failure-no-ping-pong = на { $host } никто не отвечает на пинг-понг
     .advice = один сервер `iperf3` этого не делает: запустите там `qperf` рядом с `iperf3 -s` или `assay iperf3 -s`, который умеет и то и другое; для ICMP echo не нужно ни того ни другого

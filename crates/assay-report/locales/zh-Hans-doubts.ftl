@@ -188,6 +188,7 @@ failure-no-interface = 链路本地地址 { $host } 未指明本主机的任何�
     .advice = 指明通往它的接口：{ $addresses }
 failure-not-connected = 无法连接到 { $address }
 advice-refused = 没有程序在那里监听：请在该主机上启动服务器（数据流用 `assay iperf3 -s -B ADDRESS` 或 `iperf3 -s`，乒乓测试用 `qperf`），或指定其端口
+advice-refused-connections = 没有程序在那里监听：请在该主机上启动 `assay iperf3 -s -B ADDRESS`，或指定其端口
 advice-timed-out = 两台主机之间的防火墙可能丢弃了数据包：请开放该端口，或指定其他端口
 failure-no-ping-pong = { $host } 上没有程序响应乒乓测试
     .advice = 仅有 `iperf3` 服务器不够：请在那里与 `iperf3 -s` 一起运行 `qperf`，或运行同时支持两者的 `assay iperf3 -s`；ICMP 回显则都不需要

@@ -11,8 +11,9 @@ mod hosts;
 mod phrase;
 
 pub use choices::{
-    aspect, basis, difference, distrust, distrust_without_width, engine_reason, factors,
-    goal_verdict, knee, omitted, omitted_benchmarks, resource, trust_level, verdict,
+    aspect, basis, difference, distrust, distrust_phrase, distrust_without_width,
+    engine_reason, factors, goal_verdict, knee, omitted, omitted_benchmarks, resource,
+    trust_level, verdict,
 };
 pub use doubt::doubt;
 pub use failure::failure;

@@ -102,7 +102,9 @@ impl CasesContext<'_> {
     ) -> Option<StopReason> {
         let allowance = self.known.borrow().forecast.allowance(&case.id, session.elapsed_s());
         let allowance = match (allowance, session.log.granted_s()) {
-            (Allowance::Planned, Some(granted_s)) => Allowance::from_granted(granted_s),
+            (Allowance::Planned, Some(granted_s)) => {
+                Allowance::from_granted(granted_s, case, state.spent_s())
+            }
             (allowance, _) => allowance,
         };
         match allowance {
@@ -265,7 +267,8 @@ fn measure_case(
     session.end_turn(&case.id);
     let outcome = run.end_turn((case, &mut state), outcome, session)?;
     match &outcome {
-        Err(_) | Ok(StopReason::Cut | StopReason::NotNeeded) => {
+        Ok(StopReason::Cut) => known.borrow_mut().forecast.record_cut(&case.id, spent_s),
+        Err(_) | Ok(StopReason::NotNeeded) => {
             known.borrow_mut().forecast.record_end(&case.id);
         }
         Ok(_) => known.borrow_mut().forecast.record_turn(&case.id, spent_s, true),

@@ -126,7 +126,9 @@ struct CaseNeed {
     may_be_cut: bool,
     /// Whether its first result takes longer on a busy machine, by a factor that other cases show.
     has_pace: bool,
-    /// Seconds up to its first result.
+    /// Forecast seconds up to its first result, with the choice of its loops.
+    forecast_s: f64,
+    /// The same, or longer if other cases have exceeded their plans.
     least_s: f64,
     /// Seconds of its budget and of the choice of its loops, at least `least_s`.
     planned_s: f64,
@@ -145,6 +147,12 @@ impl CaseNeed {
         if has_result { 0.0 } else { (self.least_s - self.spent.seconds).max(0.0) }
     }
 
+    /// Whether it may get a first result within some seconds: others that took longer than their plans
+    /// do not prove that it does, too.
+    fn may_fit(&self, within_s: f64) -> bool {
+        within_s > (self.forecast_s - self.spent.seconds).max(0.0)
+    }
+
     /// Whether it is a headline case that still needs its first result.
     fn is_awaited(&self) -> bool {
         self.priority == TimePriority::Headline && !self.spent.is_over && !self.spent.has_result
@@ -160,6 +168,20 @@ impl CaseNeed {
         let took_s: f64 = first_turns().map(|it| it.spent.first_turn_s).sum();
         let forecast_s: f64 = first_turns().map(|it| it.least_s).sum();
         if forecast_s > 0.0 { (took_s / forecast_s).max(1.0) } else { 1.0 }
+    }
+
+    /// Ratio of the first turns that exceeded their whole plan, or were ended beyond it, to these plans;
+    /// 1 without any. First results of other cases then take longer than their plans, too.
+    fn overrun(needs: &[Self]) -> f64 {
+        let has_exceeded = |it: &&Self| {
+            it.has_pace
+                && it.priority != TimePriority::Fixed
+                && it.spent.first_turn_s > it.planned_s
+        };
+        let exceeded = || needs.iter().filter(has_exceeded);
+        let planned_s: f64 = exceeded().map(|it| it.planned_s).sum();
+        let took_s: f64 = exceeded().map(|it| it.spent.first_turn_s).sum();
+        if planned_s > 0.0 { took_s / planned_s } else { 1.0 }
     }
 }
 
@@ -267,6 +289,15 @@ impl RunForecast {
         self.spent.entry(case.to_owned()).or_default().is_over = true;
     }
 
+    /// Records that a case was ended in a turn, `spent_s` after its start.
+    pub(crate) fn record_cut(&mut self, case: &str, spent_s: f64) {
+        let spent = self.spent.entry(case.to_owned()).or_default();
+        if !spent.has_result {
+            spent.first_turn_s = spent_s;
+        }
+        *spent = SpentTime { seconds: spent_s, is_over: true, ..*spent };
+    }
+
     /// Returns a warning if the forecast exceeds the budget: once, and again if the forecast grows
     /// considerably.
     pub(crate) fn check_budget(&mut self, elapsed_s: f64) -> Option<Phrase> {
@@ -330,17 +361,21 @@ impl RunForecast {
                 priority: self.priorities[at],
                 may_be_cut: self.keeps_budget && self.bounded[at],
                 has_pace: !uses_storage(&case.workload) && case.workload.as_command().is_none(),
-                least_s,
+                forecast_s: least_s + chooses_s,
+                least_s: least_s + chooses_s,
                 planned_s: case.stopping.budget_s.max(least_s) + chooses_s,
                 spent: self.spent.get(&case.id).copied().unwrap_or_default(),
             }
         };
         let mut needs: Vec<CaseNeed> = self.cases.iter().enumerate().map(&mut need).collect();
-        let pace = CaseNeed::pace(&needs);
-        for need in &mut needs {
+        let (pace, overrun) = (CaseNeed::pace(&needs), CaseNeed::overrun(&needs));
+        for need in needs.iter_mut().filter(|it| it.has_pace) {
             // The first turns of a long plan are longer than first results.
-            let pace = if need.has_pace { pace } else { 1.0 };
-            need.least_s = (pace * need.least_s).min(need.planned_s);
+            need.forecast_s = (pace * need.least_s).min(need.planned_s);
+            let is_bound = need.priority == TimePriority::Fixed || need.spent.has_result;
+            let overrun = if is_bound { 1.0 } else { overrun };
+            need.least_s = need.forecast_s.max(overrun * need.least_s);
+            need.planned_s = need.planned_s.max(need.least_s);
         }
         needs
     }

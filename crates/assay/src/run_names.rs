@@ -17,7 +17,7 @@ pub(crate) fn resolve_ids(
     let mut ids = Vec::new();
     for name in names {
         let named = store.resolve_all(name).map_err(CommandFailure::from);
-        ids.extend(named.map_err(|failure| advise_about_system(failure, name))?.ids());
+        ids.extend(named.map_err(|failure| advise_about_name(failure, name))?.ids());
     }
     Ok(ids)
 }
@@ -29,7 +29,7 @@ pub(crate) fn read_all(
     terminal: &mut Terminal,
 ) -> Result<Vec<ReadRun>, CommandFailure> {
     store_access::read_all(typed, names, terminal)
-        .map_err(|failure| names.iter().fold(failure, |it, name| advise_about_system(it, name)))
+        .map_err(|failure| names.iter().fold(failure, |it, name| advise_about_name(it, name)))
 }
 
 /// Returns whether a name denotes a run or a label.
@@ -37,9 +37,13 @@ pub(crate) fn is_run(typed: &StoreArguments, name: &str) -> bool {
     store_access::open_for_reading(typed).is_ok_and(|store| store.resolve_all(name).is_ok())
 }
 
-/// Adds advice to the failure of a name that is no run but a system with published figures.
-pub(crate) fn advise_about_system(failure: CommandFailure, name: &str) -> CommandFailure {
+/// Adds advice to the failure of a name that is no run but a system with published figures, or several
+/// names with commas.
+pub(crate) fn advise_about_name(failure: CommandFailure, name: &str) -> CommandFailure {
+    let names: Vec<&str> = name.split(',').filter(|it| !it.is_empty()).collect();
     match reference::full_system_name(name) {
+        _ if names.len() > 1 => failure
+            .advise(format!("separate runs by blanks, not by commas: {}", names.join(" "))),
         Some(system) => failure.advise(format!(
             "{system} is a system: `assay references {system}` prints its published figures, \
              `assay compare RUN {system}` compares a run with them"

@@ -7,6 +7,7 @@ use assay_claims::gate::{self, GateOutcome};
 use assay_claims::reference::data_sheet_limit;
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::Unit;
 use assay_model::summary::{MeasuringTool, MetricEstimate};
 
@@ -89,7 +90,7 @@ fn gate_applies_to_totals_only_if_named() {
 fn doubted_result_is_undecided() {
     let text = "[[gate]]\nmetric = \"storage/bandwidth\"\nat_least = \"5.5 GB/s\"";
     let (gates, results) = (parse(text).gates, results());
-    let doubt = |it: &MetricEstimate| (it.host != "two").then_some("other-demand");
+    let doubt = |it: &MetricEstimate| (it.host != "two").then(|| Phrase::from("one sample"));
     let judged = gate::judge_hosts(&gates, &["one", "two"], &results, &doubt);
     let outcomes: Vec<(&str, GateOutcome)> =
         judged.iter().map(|(host, it)| (*host, it.outcome)).collect();
@@ -101,7 +102,7 @@ fn doubted_result_is_undecided() {
             ("three", GateOutcome::CannotTell)
         ]
     );
-    assert!(judged[0].1.reason.to_string().ends_with("; in doubt: other-demand"));
+    assert!(judged[0].1.reason.to_string().ends_with("; in doubt: one sample"));
 }
 
 #[test]

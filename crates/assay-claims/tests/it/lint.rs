@@ -600,6 +600,41 @@ fn tables_are_read_as_the_page_shows_them() {
     }
 }
 
+/// A page without a language: a comma before a unit is read as the page's own mark, and before three
+/// digits as either mark.
+#[test]
+fn pages_without_a_language_are_read_by_their_figures() {
+    let table = |low: &str, high: &str| {
+        format!("| Test | min | mean |\n|---|---|---|\n| a | {low} | {high} |\n")
+    };
+    let source = Some("4.5 GiB/s");
+    for (page, source, expected) in [
+        (table("4,5GiB/s", "5,1GiB/s"), None, &[][..]),
+        (table("5,1GiB/s", "4,5GiB/s"), None, &[Rule::Impossible]),
+        // The other figure shows that the comma is a decimal mark; otherwise it may separate groups.
+        (table("5,1GiB/s", "4,500GiB/s"), None, &[Rule::Impossible]),
+        (table("500GiB/s", "4,500GiB/s"), None, &[]),
+        (table("5000GiB/s", "4,500GiB/s"), None, &[Rule::Impossible]),
+        (table("5,1GiB/s", "4,500MiB/s"), None, &[Rule::Impossible]),
+        ("4,5GiB/s".to_owned(), source, &[]),
+        ("5,4GiB/s".to_owned(), source, &[Rule::Digits]),
+        ("4,5GB/s".to_owned(), source, &[Rule::WrongUnit]),
+        // Its sentences are English.
+        (
+            "The volume reads 4,5GiB/s of the data and more.".to_owned(),
+            None,
+            &[Rule::DecimalMark],
+        ),
+        ("Das Volume liest 4,5GiB/s.".to_owned(), None, &[]),
+        // Neither mark has a majority.
+        ("4,5GiB/s\n\n3.5GiB/s".to_owned(), None, &[]),
+    ] {
+        let findings = lint(&page, source);
+        let rules: Vec<Rule> = findings.iter().map(|it| it.rule).collect();
+        assert_eq!(rules, expected, "{page}: {}", format_findings(&findings));
+    }
+}
+
 /// Sentences of translations that were not used to tune the rules, without false alarms.
 #[test]
 fn other_languages_give_no_false_alarms() {

@@ -37,6 +37,7 @@ pub use error::StreamError;
 pub use kernel::KernelInfo;
 pub use operation::StreamOperation;
 
+use crate::clock;
 use crate::mapping::PageAdvice;
 use crate::numa::MemoryNode;
 use crate::timed::TimedTeam;
@@ -61,6 +62,20 @@ impl KernelComparison {
     /// Returns the seconds for this number of kernels.
     fn duration_s(&self, kernels: usize) -> f64 {
         self.rounds as f64 * kernels as f64 * self.min_pass_s
+    }
+}
+
+/// Choice of the fastest kernel of an operation, within a time.
+struct KernelSelection<'c> {
+    operation: StreamOperation,
+    began_ns: u64,
+    within_s: f64,
+    cancel: &'c AtomicBool,
+}
+
+impl KernelSelection<'_> {
+    fn is_late(&self) -> bool {
+        clock::seconds_between(self.began_ns, clock::now_ns()) > self.within_s
     }
 }
 
@@ -273,7 +288,8 @@ impl Stream {
     /// If a pass takes long, each walks another window of the arrays. A window has left every cache
     /// before it is walked again, since all windows together are as large as the arrays. If there
     /// is less time than [`Stream::selection_s`], the passes are shortened as far as the arrays
-    /// allow: the selected kernel may then be a little slower than the best.
+    /// allow, and no round begins after it but the first one: on a busy machine, each pass waits for
+    /// a CPU. The selected kernel may then be a little slower than the best.
     ///
     /// # Errors
     /// Those of [`Stream::repetition`], and [`StreamError::Cancelled`] between two passes.
@@ -286,15 +302,20 @@ impl Stream {
         let haste = (within_s / Self::selection_s(operation)).min(1.0);
         let (qualifying, last) =
             (FIRST_COMPARISON.shortened_to(haste), SECOND_COMPARISON.shortened_to(haste));
+        let selection =
+            KernelSelection { operation, began_ns: clock::now_ns(), within_s, cancel };
         let all = Self::kernels(operation);
         let widest: Vec<_> =
             all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
-        let mut styles = self.rank_kernels(operation, &widest, &qualifying, cancel)?;
+        let mut styles = self.rank_kernels(&widest, &qualifying, &selection)?;
+        if selection.is_late() {
+            return Ok(styles[0]);
+        }
         styles.truncate(FINALISTS);
         let has_finalist_style =
             |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
         let left: Vec<_> = all.into_iter().filter(has_finalist_style).collect();
-        Ok(self.rank_kernels(operation, &left, &last, cancel)?[0])
+        Ok(self.rank_kernels(&left, &last, &selection)?[0])
     }
 
     /// Returns the seconds that [`Stream::pick_best`] takes for arrays of many windows, without a
@@ -309,38 +330,38 @@ impl Stream {
     /// Returns the kernels, the fastest first.
     fn rank_kernels(
         &mut self,
-        operation: StreamOperation,
         kernels: &[&'static KernelInfo],
         contest: &KernelComparison,
-        cancel: &AtomicBool,
+        selection: &KernelSelection<'_>,
     ) -> Result<Vec<&'static KernelInfo>, StreamError> {
-        let ratios = self.relative_times(operation, kernels, contest, cancel)?;
+        let ratios = self.relative_times(kernels, contest, selection)?;
         let mut ranked: Vec<_> = kernels.iter().copied().zip(ratios).collect();
         ranked.sort_by(|x, y| x.1.total_cmp(&y.1));
         Ok(ranked.into_iter().map(|(info, _)| info).collect())
     }
 
     /// Returns each kernel's time over the fastest time of the same round, condensed over all
-    /// rounds.
+    /// rounds: at least one, and no other that would begin late.
     fn relative_times(
         &mut self,
-        operation: StreamOperation,
         kernels: &[&'static KernelInfo],
         contest: &KernelComparison,
-        cancel: &AtomicBool,
+        selection: &KernelSelection<'_>,
     ) -> Result<Vec<f64>, StreamError> {
+        let operation = selection.operation;
         let mut ratios = vec![Vec::new(); kernels.len()];
         let Some(first) = kernels.first() else { return Ok(Vec::new()) };
         let most = (self.bytes_per_array() / MIN_WINDOW_BYTES).max(1);
         let parts = most.min(ESTIMATE_WINDOWS);
         let whole_s = parts as f64 * self.walk_window(operation, first, parts);
         let windows = ((whole_s / contest.min_pass_s) as usize).clamp(1, most);
-        for _ in 0..contest.rounds {
+        for round in 0..contest.rounds {
+            if round > 0 && selection.is_late() {
+                break;
+            }
             let mut times_s = Vec::new();
             for info in kernels {
-                if cancel.load(Ordering::Relaxed) {
-                    return Err(StreamError::Cancelled);
-                }
+                stop_if_cancelled(selection.cancel)?;
                 times_s.push(self.walk_window(operation, info, windows));
             }
             let fastest_s = minimum(times_s.clone());

@@ -214,6 +214,7 @@ fn every_language_translates_phrases() {
     sources(&root.join("../assay-run/src"), &mut code);
     sources(&root.join("../assay-claims/src"), &mut code);
     sources(&root.join("../assay-model/src/plan"), &mut code);
+    code += &std::fs::read_to_string(root.join("src/words/choices.rs")).unwrap();
     let english = phrases(&code);
     assert!(english.len() > 130, "{}", english.len());
     let mut untranslated = Vec::new();

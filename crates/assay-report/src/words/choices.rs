@@ -8,6 +8,8 @@ use assay_model::doubt::{Doubt, HostResource, TrustLevel};
 use assay_model::engine_reason::EngineReason;
 use assay_model::environment::EnvironmentAspect;
 use assay_model::limit::{LimitBasis, Rpeak};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::plan::{MissingRequirement, OmittedMeasure};
 use assay_model::quantity::Unit;
 use assay_model::trust::{DistrustReason, MAX_RELATIVE_WIDTH};
@@ -15,7 +17,7 @@ use assay_model::trust::{DistrustReason, MAX_RELATIVE_WIDTH};
 use super::{Explanation, explanation, hosts};
 use crate::first_seen::{distinct, group_pairs};
 use crate::locale as units;
-use crate::locale::{comma, format_fixed, semicolon, word};
+use crate::locale::{Language, comma, format_fixed, semicolon, word};
 use crate::precision;
 
 /// Explains the factors or the source of a limit.
@@ -140,6 +142,24 @@ pub fn distrust(distrust: DistrustReason<'_>) -> String {
             word("distrust-above-limit").to_owned()
         }
         DistrustReason::Doubted(doubt) => super::doubt(doubt).text,
+    }
+}
+
+/// Returns a phrase that explains why a value is not sound, for any language.
+#[must_use]
+pub fn distrust_phrase(found: DistrustReason<'_>) -> Phrase {
+    match found {
+        DistrustReason::OneSample => phrase!("one-sample", "one sample"),
+        DistrustReason::NoInterval => phrase!("few-samples", "too few samples"),
+        DistrustReason::WideInterval { .. } => phrase!("wide-interval", "a wide interval"),
+        // The host is named beside it.
+        DistrustReason::Doubted(Doubt::OnHost { doubt, .. }) => {
+            distrust_phrase(DistrustReason::Doubted(doubt))
+        }
+        DistrustReason::Doubted(doubt) => Phrase::Doubt {
+            english: Language::INVARIANT.scope(|| distrust(found)),
+            doubt: Box::new(doubt.clone()),
+        },
     }
 }
 

@@ -2,7 +2,9 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::phrase::Phrase;
+use assay_model::trust::DistrustReason;
 
+use super::distrust;
 use crate::locale as units;
 use crate::locale::{
     Argument, Language, Locale, comma, group_digits, translate, translate_with, word,
@@ -30,6 +32,7 @@ pub fn phrase(phrase: &Phrase) -> String {
                 with.iter().map(|(name, it)| (name.as_str(), argument(it))).collect();
             translate_with(&format!("phrase-{id}"), &with).unwrap_or_else(|| english.clone())
         }
+        Phrase::Doubt { doubt, .. } => distrust(DistrustReason::Doubted(doubt)),
         Phrase::List { of, between } => {
             let between = if between == ", " { comma() } else { between };
             of.iter().map(self::phrase).collect::<Vec<_>>().join(between)
@@ -74,6 +77,7 @@ pub fn headline(label: &str) -> String {
 mod tests {
     use assay_model::attribute::Role;
     use assay_model::benchmark::Benchmark;
+    use assay_model::doubt::Doubt;
     use assay_model::phrase;
     use assay_model::quantity::{Quantity, Unit};
 
@@ -95,6 +99,33 @@ mod tests {
         assert_eq!(translated(Locale::Ru, &share), "0,5~%, 1~500~Б");
         let unknown = phrase!("of another version", "as it was said in {n}", n = 7_usize);
         assert_eq!(translated(Locale::De, &unknown), "as it was said in 7");
+    }
+
+    /// A reason not to trust a value is explained in words, and never named by its identifier.
+    #[test]
+    fn distrust_is_in_the_current_language() {
+        let demand = Doubt::OtherDemand { cpus: 1.0, usable_cpus: 2 };
+        let on_host = Doubt::OnHost { host: "h1".to_owned(), doubt: Box::new(demand.clone()) };
+        for (found, english, german) in [
+            (DistrustReason::OneSample, "one sample", "ein einziger Messwert"),
+            (DistrustReason::NoInterval, "too few samples", "zu wenige Messwerte"),
+            (
+                DistrustReason::Doubted(&demand),
+                "other processes used 1.0 of 2 CPUs (50 %) during the measurement",
+                "andere Prozesse nutzten während der Messung 1,0 von 2 CPUs (50 %)",
+            ),
+            (
+                DistrustReason::Doubted(&on_host),
+                "other processes used 1.0 of 2 CPUs (50 %) during the measurement",
+                "andere Prozesse nutzten während der Messung 1,0 von 2 CPUs (50 %)",
+            ),
+        ] {
+            let explained = crate::words::distrust_phrase(found);
+            let with_blanks = |text: String| text.replace(units::NO_BREAK_SPACES, " ");
+            assert_eq!(with_blanks(explained.to_string()), english);
+            let german_text = Language::for_locale(Locale::De).scope(|| phrase(&explained));
+            assert_eq!(with_blanks(german_text), german);
+        }
     }
 
     /// Proper names are equal in every language.

@@ -14,9 +14,13 @@ use assay_model::workload::{Workload, usual_line_bytes};
 use crate::forecast::MemoryCosts;
 
 /// Bytes of each array, and of the pointer chain: beyond the private caches, and a few tenths of a
-/// second in total.
+/// second in total. On two CPUs with ten other threads it took 12 s.
 const ARRAY_BYTES: usize = 32 << 20;
 const CHAIN_BYTES: usize = 64 << 20;
+/// Shortest budget that leaves time for the whole trial on a busy machine. A shorter one has a part of
+/// it, but not less than an eighth.
+const FULL_TRIAL_BUDGET_S: f64 = 120.0;
+const SMALLEST_SHARE: f64 = 0.125;
 /// Smallest case that is worth the trial; smaller ones end as soon as it would.
 const SMALLEST_TRIAL_BYTES: u64 = 256 << 20;
 
@@ -27,8 +31,19 @@ pub(crate) fn measure_memory_costs(plan: &Plan, cancel: &AtomicBool) -> Option<M
         let cpu = case.workload.cpus().first().copied();
         cpu.filter(|_| walked_bytes(&case.workload) >= SMALLEST_TRIAL_BYTES)
     })? as usize;
-    let (touch_s, fill_s, walk_s, check_s) = measure_arrays(cpu, cancel)?;
-    Some(MemoryCosts { touch_s, fill_s, walk_s, check_s, line_s: measure_chain(cpu, cancel)? })
+    let (array_bytes, chain_bytes) = probe_bytes(plan.budget_s);
+    let (touch_s, fill_s, walk_s, check_s) = measure_arrays((cpu, array_bytes), cancel)?;
+    // The chain of the trial may fit into a shared cache.
+    let line_s = measure_chain((cpu, chain_bytes), cancel)?.max(MemoryCosts::TYPICAL.line_s);
+    Some(MemoryCosts { touch_s, fill_s, walk_s, check_s, line_s })
+}
+
+/// Returns the bytes of each array and of the chain of a trial, in whole pages.
+fn probe_bytes(budget_s: f64) -> (usize, usize) {
+    const PAGE_BYTES: usize = 4096;
+    let share = (budget_s / FULL_TRIAL_BUDGET_S).clamp(SMALLEST_SHARE, 1.0);
+    let part = |bytes: usize| (share * (bytes / PAGE_BYTES) as f64) as usize * PAGE_BYTES;
+    (part(ARRAY_BYTES), part(CHAIN_BYTES))
 }
 
 /// Returns the size of an array or a chain that the workload walks.
@@ -55,10 +70,13 @@ fn walked_bytes(workload: &Workload) -> u64 {
 }
 
 /// Returns the seconds per byte to touch, fill, walk and check the arrays.
-fn measure_arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64)> {
+fn measure_arrays(
+    (cpu, array_bytes): (usize, usize),
+    cancel: &AtomicBool,
+) -> Option<(f64, f64, f64, f64)> {
     let config = StreamConfig {
         cpus: vec![cpu],
-        bytes_per_array: ARRAY_BYTES,
+        bytes_per_array: array_bytes,
         source_cpus: Vec::new(),
         source_node: None,
         huge_pages: true,
@@ -70,11 +88,11 @@ fn measure_arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64
     for operation in StreamOperation::ALL {
         let kernel = Stream::kernels(operation).first()?.name;
         stream.repetition(operation, kernel).ok()?;
-        walked_bytes += bytes_moved(operation, ARRAY_BYTES);
+        walked_bytes += bytes_moved(operation, array_bytes);
     }
     let walked_s = now_s();
     stream.verify(cancel).ok()?;
-    let bytes = (3 * ARRAY_BYTES) as f64;
+    let bytes = (3 * array_bytes) as f64;
     Some((
         (touched_s - began_s) / bytes,
         (filled_s - touched_s) / bytes,
@@ -84,15 +102,28 @@ fn measure_arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64
 }
 
 /// Returns the seconds per cache line to link the chain and to check it before and after.
-fn measure_chain(cpu: usize, cancel: &AtomicBool) -> Option<f64> {
+fn measure_chain((cpu, chain_bytes): (usize, usize), cancel: &AtomicBool) -> Option<f64> {
     let line_bytes = usual_line_bytes() as usize;
     let config =
-        LatencyConfig { cpu, bytes: CHAIN_BYTES, line_bytes, huge_pages: true, memory: None };
+        LatencyConfig { cpu, bytes: chain_bytes, line_bytes, huge_pages: true, memory: None };
     let began_s = now_s();
     PointerChase::prepare(&config, cancel).ok()?.verify(cancel).ok()?;
-    Some((now_s() - began_s) * line_bytes as f64 / CHAIN_BYTES as f64)
+    Some((now_s() - began_s) * line_bytes as f64 / chain_bytes as f64)
 }
 
 fn now_s() -> f64 {
     clock::seconds_between(0, clock::now_ns())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trial_is_shorter_for_a_short_budget() {
+        for (budget_s, share) in [(0.0, 8), (12.0, 8), (60.0, 2), (120.0, 1), (1e9, 1)] {
+            let expected = (ARRAY_BYTES / share, CHAIN_BYTES / share);
+            assert_eq!(probe_bytes(budget_s), expected, "{budget_s}");
+        }
+    }
 }

@@ -154,7 +154,8 @@ fn run_turn(
     let outcome = run.end_turn((case, state), outcome, session)?;
     let mut learning = known.borrow_mut();
     match &outcome {
-        Err(_) | Ok(Some(StopReason::Cut)) => learning.forecast.record_end(&case.id),
+        Ok(Some(StopReason::Cut)) => learning.forecast.record_cut(&case.id, spent_s),
+        Err(_) => learning.forecast.record_end(&case.id),
         Ok(stopped) => learning.forecast.record_turn(&case.id, spent_s, stopped.is_some()),
     }
     learning.record_outcome(case, &outcome);

@@ -105,6 +105,21 @@ impl NetworkError {
         })
     }
 
+    /// Names the server that serves tests of connections, if nothing accepts them.
+    pub fn of_connections_test(self) -> Self {
+        match self {
+            Self::Known(FailureReason::NotConnected {
+                address,
+                how: ConnectFailure::Refused,
+                causes,
+            }) => {
+                let how = ConnectFailure::RefusedConnections;
+                Self::Known(FailureReason::NotConnected { address, how, causes })
+            }
+            other => other,
+        }
+    }
+
     /// Error for an additional stream that could not be opened.
     pub fn stream_not_opened(peer: &str, source: io::Error) -> Self {
         match source.kind() {

@@ -159,10 +159,14 @@ fn is_idle_tool(
 }
 
 fn idle_tool_failure(name: &str, question: &RunRequest<'_>) -> CommandFailure {
-    let text = format!("{name} cannot measure anything in suite {}", question.suite.name);
+    let suite = &question.suite.name;
+    let text = format!("{name} cannot measure anything in suite {suite}");
     CommandFailure::new(question.failure_kind, text)
-        .advise("omit it")
-        .advise("run `assay help tools` for the benchmarks of each tool")
+        .with_reason(format!("no benchmark of {suite} is one that {name} can measure"))
+        .advise(format!(
+            "leave out {name}, or name a suite with a benchmark of it; `assay help tools` lists those of \
+             each tool"
+        ))
 }
 
 /// Keys of a suite that may cause the error, the most likely one first.
@@ -174,7 +178,9 @@ fn likely_keys(error: &PlanError) -> &'static [&'static str] {
         PlanError::TooSmall { what: "the number of ranks", .. } => &["ranks"],
         PlanError::NoSuchMeasurer { .. } => &["by"],
         PlanError::NotEnoughMemory { .. } => &["array-size", "n", "memory", "ranks", "to"],
-        PlanError::TooSmall { .. } | PlanError::SizeTooLarge { .. } => {
+        PlanError::TooSmall { .. }
+        | PlanError::ZeroSize { .. }
+        | PlanError::SizeTooLarge { .. } => {
             &["bs", "array-size", "message-size", "size", "to", "from"]
         }
         PlanError::Zero { .. } | PlanError::NumberTooLarge { .. } => {

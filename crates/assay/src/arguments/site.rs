@@ -20,7 +20,7 @@ A second call writes only what has changed. Nothing is loaded from elsewhere, so
 opened from a disk, served by any web server, or sent as an archive.")]
 pub(crate) struct SiteArguments {
     /// Folder to write: a new or an empty one, or one that `assay site` wrote before
-    #[arg(value_name = "DIR", value_parser = folder_parser())]
+    #[arg(value_name = "FOLDER", value_parser = folder_parser())]
     pub(crate) site: PathBuf,
     #[command(flatten)]
     pub(crate) filter: RunFilterArguments,

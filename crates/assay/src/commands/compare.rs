@@ -76,7 +76,7 @@ fn read_runs(
     let host = typed.host.as_deref();
     let runs = store_access::read_condition(&typed.store, (name, host), terminal);
     runs.map_err(|failure| {
-        run_names::advise_about_file(run_names::advise_about_system(failure, name), name)
+        run_names::advise_about_file(run_names::advise_about_name(failure, name), name)
     })
 }
 
@@ -101,7 +101,8 @@ fn compare_many(
     reject_idle_options(typed, form)?;
     let comparison = match typed.others.as_slice() {
         [] => {
-            let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)?;
+            let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)
+                .map_err(|failure| run_names::advise_about_name(failure, typed.first()))?;
             let location = store_access::location(&typed.store);
             let compared = stored_levels::compare_stored(&location, &run, &|_| Ok(()))?;
             compared.ok_or_else(|| no_levels(typed.first()))?

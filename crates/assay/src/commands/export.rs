@@ -26,7 +26,7 @@ pub(crate) fn export(
     };
     if !typed.follow {
         let exported = request.export().map_err(|failure| {
-            typed.runs.iter().fold(failure, |it, name| run_names::advise_about_system(it, name))
+            typed.runs.iter().fold(failure, |it, name| run_names::advise_about_name(it, name))
         })?;
         return write_export(exported, typed, terminal);
     }

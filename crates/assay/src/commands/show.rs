@@ -40,7 +40,7 @@ pub(crate) fn show(
 ) -> Result<u8, CommandFailure> {
     let [name] = typed.runs.as_slice() else { return show_table(typed, terminal) };
     let read = store_access::read(&typed.store, name);
-    let read = read.map_err(|failure| run_names::advise_about_system(failure, name))?;
+    let read = read.map_err(|failure| run_names::advise_about_name(failure, name))?;
     store_access::print_problems(&read, terminal);
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     let summary = expectations.summarize(&read.run);

@@ -186,6 +186,9 @@ fn explains_malformed_arguments() {
             "storage files . --rate 1e10 --dry-run",
             "the rate is 1e10 per second, but must be at most 1e9",
         ),
+        ("net connections --message-size 0", "the size of a message must be at least 1 B"),
+        ("compare one,two", "separate runs by blanks, not by commas: one two"),
+        ("report one,two", "separate runs by blanks, not by commas: one two"),
         ("storage files . --files 0", "the number of files must be at least 1"),
         ("storage files . --width 0", "(the width) must be at least 1"),
         ("storage files . --threads 0", "the number of threads must be at least 1"),
@@ -339,6 +342,8 @@ fn rejects_tool_that_measures_no_case() {
             let suite = words[0];
             let said = format!("{tool} cannot measure anything in suite {suite}");
             assert!(err.contains(&said), "{path:?} {words:?}\n{err}");
+            let advice = format!("help: leave out {tool}, or name a suite");
+            assert!(err.contains(&advice), "{path:?} {words:?}\n{err}");
             assert!(!err.contains("apt install"), "{path:?} {words:?}\n{err}");
         }
     }

@@ -58,6 +58,10 @@ fn rejects_invalid_host_options_before_start() {
     for (arguments, says) in [
         (&["--hosts", "vm[1-"][..], "column 6: unclosed bracket"),
         (&["--hosts", "vm1,vm1"], "cannot use --hosts"),
+        (
+            &["--hosts", ""],
+            "the list of hosts is empty\n  help: name hosts like vm1,vm[2-24], or leave out",
+        ),
         (&["--hosts", "./none"], "cannot read the hosts from ./none"),
         (&["--hosts", "none.toml"], "cannot read none.toml"),
         (

@@ -37,6 +37,12 @@ pub enum PlanError {
         /// `N`, `the number of threads` …
         what: &'static str,
     },
+    /// A size is zero that must be positive.
+    #[error("{what} must be at least 1 B")]
+    ZeroSize {
+        /// `the size of a message` …
+        what: &'static str,
+    },
     /// Not enough memory.
     #[error("{what} needs {needed}, but only {usable} of memory is usable")]
     NotEnoughMemory {
@@ -135,6 +141,7 @@ impl PlanError {
             Self::NoTarget => Some(MissingRequirement::Target),
             Self::UnknownMemory => Some(MissingRequirement::KnownMemory),
             Self::Zero { .. }
+            | Self::ZeroSize { .. }
             | Self::TooSmall { .. }
             | Self::SizeTooLarge { .. }
             | Self::NumberTooLarge { .. }

@@ -77,7 +77,7 @@ fn check(protocol: NetworkProtocol, question: &NetworkTest) -> Result<(), PlanEr
             beyond("the number of streams", u64::from(it.streams), u64::from(MAX_STREAMS))
         }
         NetworkTest::Latency(it) if it.bytes == 0 && protocol != NetworkProtocol::Icmp => {
-            Some(PlanError::Zero { what: "the size of a message" })
+            Some(PlanError::ZeroSize { what: "the size of a message" })
         }
         NetworkTest::Latency(it) if it.bytes > most_bytes => {
             let (given, most) = (Bytes(it.bytes), Bytes(most_bytes));
@@ -91,7 +91,7 @@ fn check(protocol: NetworkProtocol, question: &NetworkTest) -> Result<(), PlanEr
             Some(PlanError::Zero { what: "the number of streams" })
         }
         NetworkTest::Connections(it) if it.bytes == 0 => {
-            Some(PlanError::Zero { what: "the size of a message" })
+            Some(PlanError::ZeroSize { what: "the size of a message" })
         }
         NetworkTest::Connections(it) if it.bytes > MAX_CONNECTION_BYTES => {
             let (given, most) = (Bytes(it.bytes), Bytes(MAX_CONNECTION_BYTES));

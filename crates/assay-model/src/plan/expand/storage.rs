@@ -220,7 +220,7 @@ fn check(request: &StorageRequest) -> Result<(), PlanError> {
     };
     for bytes in &request.bytes {
         match bytes.0 {
-            0 => return zero_error("the size of a block"),
+            0 => return Err(PlanError::ZeroSize { what: "the size of a block" }),
             it if it > MAX_BLOCK_BYTES => {
                 let (given, most) = (Bytes(it), Bytes(MAX_BLOCK_BYTES));
                 return Err(PlanError::SizeTooLarge { what: "a block", given, most });

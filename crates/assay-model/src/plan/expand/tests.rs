@@ -559,7 +559,7 @@ fn storage_expands_sizes_depths_and_points() {
         ),
         (
             "operation = \"read\"\npath = \"/v\"\nbs = \"0B\"",
-            expect!["the size of a block must be at least 1"],
+            expect!["the size of a block must be at least 1 B"],
         ),
     ] {
         check("assay", storage(text), &expected);

@@ -29,6 +29,7 @@ pub(super) fn explain(failure: &FailureReason) -> Explanation {
         FailureReason::NotConnected { address, how, causes } => {
             let advice = word(match how {
                 ConnectFailure::Refused => "advice-refused",
+                ConnectFailure::RefusedConnections => "advice-refused-connections",
                 ConnectFailure::TimedOut => "advice-timed-out",
                 ConnectFailure::Other => "advice-check-address",
             });

@@ -96,7 +96,7 @@ impl ConnectionsCase<'_> {
                 Err(error) => return Err(error),
             }
         }
-        Err(last)
+        Err(last.of_connections_test())
     }
 
     fn qperf_test(&self, target: &NetworkTarget) -> QperfTest {
