@@ -39,10 +39,15 @@ struct JobTrace {
 /// Returns a command that ends after the limit.
 fn limited(command: &Command) -> Command {
     let mut limited = Command::new("timeout");
-    limited
-        .args(["--kill-after=5", LIMIT_S])
-        .arg(command.get_program())
-        .args(command.get_args());
+    // The processes of fio's jobs leave its process group: one that is busy for ever ends itself.
+    limited.args([
+        "--kill-after=5",
+        LIMIT_S,
+        "sh",
+        "-c",
+        "ulimit -S -t 10; exec \"$0\" \"$@\"",
+    ]);
+    limited.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => limited.env(name, value),
@@ -112,8 +117,9 @@ fn trace(command: Command, world: &World, job: &str) -> Option<(JobTrace, String
         }
         ios.extend(lines);
     }
-    // 124 at the limit; killed, if that does not end it.
-    let is_endless = matches!(output.status.code(), Some(124 | 137) | None);
+    // 124 at the limit; killed, if that does not end it; SIGXCPU, if a job is busy for ever.
+    let is_endless = matches!(output.status.code(), Some(124 | 137) | None)
+        || message.contains("got signal=24");
     let succeeded = output.status.success();
     Some((JobTrace { succeeded, is_endless, counts, paths, ios }, message))
 }
