@@ -417,7 +417,7 @@ mod tests {
     fn slow_headline_leaves_others_their_time() {
         for (slow, others, cut) in [
             (1.0, 1.0, &[][..]),
-            (1.4, 1.0, &[]),
+            (1.3, 1.0, &[]),
             // It is ended while there is time for the others, ...
             (3.0, 1.0, &["1"]),
             // ... of which the second is slow, too, and leaves the third no time.
