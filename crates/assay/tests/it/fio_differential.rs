@@ -58,9 +58,9 @@ fn limited(command: &Command) -> Command {
 }
 
 /// Runs a job; returns its record and standard error, `None` if the program is missing.
-fn trace(command: Command, world: &World, job: &str) -> Option<(JobTrace, String)> {
+fn trace(command: &Command, world: &World, job: &str) -> Option<(JobTrace, String)> {
     let path = world.write("job.fio", job);
-    let output = limited(&command)
+    let output = limited(command)
         .args([path.to_str().unwrap(), "--output-format=json"])
         .current_dir(world.path(""))
         .output()
@@ -158,7 +158,7 @@ fn number_of_environment(name: &str, default: u64) -> u64 {
 /// by name: what no job can tell from a difference is not compared.
 fn compare(job: &str, expected: &JobTrace, complaint: &str) -> Option<Result<(), String>> {
     let here = World::in_memory();
-    let (found, message) = trace(here.command(&["fio", "--no-store"]), &here, job).unwrap();
+    let (found, message) = trace(&here.command(&["fio", "--no-store"]), &here, job).unwrap();
     if !expected.succeeded {
         // fio finds overlapping writes of its own damaged.
         let is_bug = ["verify: ", "verify failed at file"];
@@ -187,7 +187,7 @@ fn compare(job: &str, expected: &JobTrace, complaint: &str) -> Option<Result<(),
 fn varies(job: &str, expected: &JobTrace) -> bool {
     (0..REPETITIONS).any(|_| {
         let there = World::in_memory();
-        trace(Command::new("fio"), &there, job).is_none_or(|(again, _)| again != *expected)
+        trace(&Command::new("fio"), &there, job).is_none_or(|(again, _)| again != *expected)
     })
 }
 
@@ -200,7 +200,7 @@ fn random_jobs_do_the_same_as_in_fio() {
     for nth in 0..jobs {
         let job = random_job(seed.wrapping_add(nth << 32));
         let there = World::in_memory();
-        let Some((expected, complaint)) = trace(Command::new("fio"), &there, &job) else {
+        let Some((expected, complaint)) = trace(&Command::new("fio"), &there, &job) else {
             eprintln!("SKIPPED random_jobs_do_the_same_as_in_fio: fio is not installed");
             return;
         };
@@ -256,7 +256,7 @@ fn writes_are_verified_when_fio_verifies_them() {
              ioengine={engine}\n{options}"
         );
         let there = World::in_memory();
-        let Some((expected, complaint)) = trace(Command::new("fio"), &there, &job) else {
+        let Some((expected, complaint)) = trace(&Command::new("fio"), &there, &job) else {
             return eprintln!(
                 "SKIPPED writes_are_verified_when_fio_verifies_them: fio is not installed"
             );
@@ -502,11 +502,11 @@ fn appended_files_are_as_in_fio() {
                [b]\nstonewall\nfilename=x\nrw=write\nsize=32k\nfile_append=1\n\
                write_lat_log=L\nlog_offset=1\n";
     let (there, here) = (World::in_memory(), World::in_memory());
-    let Some((expected, _)) = trace(Command::new("fio"), &there, job) else {
+    let Some((expected, _)) = trace(&Command::new("fio"), &there, job) else {
         eprintln!("SKIPPED appended_files_are_as_in_fio: fio is not installed");
         return;
     };
-    let (found, message) = trace(here.command(&["fio", "--no-store"]), &here, job).unwrap();
+    let (found, message) = trace(&here.command(&["fio", "--no-store"]), &here, job).unwrap();
     assert_eq!(found, expected, "{job}{message}");
     assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
 }
@@ -524,14 +524,14 @@ fn pairs_of_trims_and_writes_are_those_of_fio() {
             let job =
                 format!("[a]\nwrite_lat_log=L\nlog_offset=1\nsize=256k\nrw={rw}\n{options}");
             let (there, here) = (World::in_memory(), World::in_memory());
-            let Some((expected, _)) = trace(Command::new("fio"), &there, &job) else {
+            let Some((expected, _)) = trace(&Command::new("fio"), &there, &job) else {
                 eprintln!(
                     "SKIPPED pairs_of_trims_and_writes_are_those_of_fio: fio is not installed"
                 );
                 return;
             };
             let (found, message) =
-                trace(here.command(&["fio", "--no-store"]), &here, &job).unwrap();
+                trace(&here.command(&["fio", "--no-store"]), &here, &job).unwrap();
             assert_eq!(found, expected, "{job}{message}");
             assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
         }

@@ -166,7 +166,7 @@ fn draw_job(draws: &mut Draws) -> String {
         draw_options(&mut job, draws, OF_VERIFY);
     }
     // Gaps in zones end a pass after few writes, too.
-    if draws.chance(15) && !(verifies && !postfix.is_empty()) {
+    if draws.chance(15) && (!verifies || postfix.is_empty()) {
         draw_zones(&mut job, draws);
     }
     let engine = draws.choose(ENGINES);
