@@ -102,9 +102,7 @@ impl CasesContext<'_> {
     ) -> Option<StopReason> {
         let allowance = self.known.borrow().forecast.allowance(&case.id, session.elapsed_s());
         let allowance = match (allowance, session.log.granted_s()) {
-            (Allowance::Planned, Some(granted_s)) => {
-                Allowance::from_granted(granted_s, case, state.spent_s())
-            }
+            (Allowance::Planned, Some(granted_s)) => Allowance::from_granted(granted_s),
             (allowance, _) => allowance,
         };
         match allowance {

@@ -79,7 +79,21 @@ impl MemoryCosts {
     /// Costs of a typical current server, for plans that are only printed and measure nothing.
     pub(crate) const TYPICAL: Self =
         Self { touch_s: 5e-10, fill_s: 1e-10, walk_s: 1e-10, check_s: 2e-10, line_s: 1e-7 };
+
+    /// Returns the larger of each cost.
+    pub(crate) const fn at_least(&self, least: &Self) -> Self {
+        Self {
+            touch_s: self.touch_s.max(least.touch_s),
+            fill_s: self.fill_s.max(least.fill_s),
+            walk_s: self.walk_s.max(least.walk_s),
+            check_s: self.check_s.max(least.check_s),
+            line_s: self.line_s.max(least.line_s),
+        }
+    }
 }
+
+/// Ratio of a first turn to its plan above which other cases are taken to exceed theirs, too.
+const MIN_OVERRUN: f64 = 1.2;
 
 /// Forecast of the duration of a run.
 #[derive(Debug, Default)]
@@ -176,7 +190,7 @@ impl CaseNeed {
         let has_exceeded = |it: &&Self| {
             it.has_pace
                 && it.priority != TimePriority::Fixed
-                && it.spent.first_turn_s > it.planned_s
+                && it.spent.first_turn_s > MIN_OVERRUN * it.planned_s + CASE_OVERHEAD_S
         };
         let exceeded = || needs.iter().filter(has_exceeded);
         let planned_s: f64 = exceeded().map(|it| it.planned_s).sum();

@@ -153,11 +153,6 @@ impl CaseState {
         self.limit_s = limit_s;
     }
 
-    /// Seconds of completed turns.
-    pub(crate) const fn spent_s(&self) -> f64 {
-        self.spent_s
-    }
-
     /// Whether there are samples that determine when to stop.
     pub(crate) fn has_samples(&self) -> bool {
         self.history.values().flatten().any(|samples| !samples.is_empty())

@@ -37,13 +37,20 @@ pub(crate) fn is_run(typed: &StoreArguments, name: &str) -> bool {
     store_access::open_for_reading(typed).is_ok_and(|store| store.resolve_all(name).is_ok())
 }
 
-/// Adds advice to the failure of a name that is no run but a system with published figures, or several
-/// names with commas.
+/// Adds advice to the failure of a name that is no run but several names with commas, or a system with
+/// published figures.
 pub(crate) fn advise_about_name(failure: CommandFailure, name: &str) -> CommandFailure {
     let names: Vec<&str> = name.split(',').filter(|it| !it.is_empty()).collect();
-    match reference::full_system_name(name) {
-        _ if names.len() > 1 => failure
+    match names.len() > 1 && !path_text::decode_path(name).exists() {
+        true => failure
             .advise(format!("separate runs by blanks, not by commas: {}", names.join(" "))),
+        false => advise_about_system(failure, name),
+    }
+}
+
+/// Adds advice to the failure of a name that is a system with published figures.
+pub(crate) fn advise_about_system(failure: CommandFailure, name: &str) -> CommandFailure {
+    match reference::full_system_name(name) {
         Some(system) => failure.advise(format!(
             "{system} is a system: `assay references {system}` prints its published figures, \
              `assay compare RUN {system}` compares a run with them"

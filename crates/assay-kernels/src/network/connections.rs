@@ -231,7 +231,9 @@ impl<'a> RequestStream<'a> {
             moved_ns: Cell::new(sent_ns),
         };
         let replied_ns = match send_whole(stream, &self.request, &patience)? {
-            true if receive_whole(stream, &mut self.response, &patience)? => clock::now_ns(),
+            true if receive_whole(stream, &mut self.response, &patience)? => {
+                patience.moved_ns.get()
+            }
             _ => return self.unanswered(),
         };
         if self.response != self.request {
@@ -316,7 +318,10 @@ struct Patience<F> {
 
 impl<F: Fn() -> bool> Patience<F> {
     fn is_over(&self) -> bool {
-        let now_ns = clock::now_ns();
+        self.is_over_at(clock::now_ns())
+    }
+
+    fn is_over_at(&self, now_ns: u64) -> bool {
         (self.is_stopped)()
             || now_ns >= self.end_ns
             || now_ns >= self.moved_ns.get().saturating_add(self.idle_ns)
@@ -324,8 +329,9 @@ impl<F: Fn() -> bool> Patience<F> {
 
     /// Notes that a part of a message has moved; returns whether the exchange goes on.
     fn goes_on(&self) -> bool {
-        self.moved_ns.set(clock::now_ns());
-        !self.is_over()
+        let now_ns = clock::now_ns();
+        self.moved_ns.set(now_ns);
+        !self.is_over_at(now_ns)
     }
 }
 
@@ -344,10 +350,11 @@ fn send_whole(
         };
         let Some(bytes) = repeat_until(patience, send)? else { return Ok(false) };
         sent += bytes;
+        let goes_on = patience.goes_on();
         if sent >= message.len() {
             return Ok(true);
         }
-        if !patience.goes_on() {
+        if !goes_on {
             return Ok(false);
         }
     }
@@ -366,10 +373,11 @@ fn receive_whole(
             Some(bytes) => received += bytes,
             None => return Ok(false),
         }
+        let goes_on = patience.goes_on();
         if received >= message.len() {
             return Ok(true);
         }
-        if !patience.goes_on() {
+        if !goes_on {
             return Ok(false);
         }
     }

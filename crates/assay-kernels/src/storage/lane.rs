@@ -214,6 +214,7 @@ impl StorageLane {
             let PlannedIo { offset, bytes, .. } = planned;
             let target = &phase.targets[self.target];
             if target.is_given_up() {
+                self.note_completion();
                 if self.leave_target() {
                     continue;
                 }
@@ -229,6 +230,7 @@ impl StorageLane {
             }
             if counts && !phase.charge(self.stream, bytes) {
                 target.release(offset, bytes);
+                self.note_completion();
                 return NextIo::Done;
             }
             if self.pass_left == 0 || self.has_job_restarted() {
@@ -252,7 +254,7 @@ impl StorageLane {
         }
     }
 
-    /// Notes that an I/O is complete, in a lane with the order of a job.
+    /// Notes that an I/O is complete or does not begin, in a lane with the order of a job.
     #[inline(never)]
     pub(super) fn note_completion(&mut self) {
         if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {

@@ -33,9 +33,10 @@ pub(crate) fn measure_memory_costs(plan: &Plan, cancel: &AtomicBool) -> Option<M
     })? as usize;
     let (array_bytes, chain_bytes) = probe_bytes(plan.budget_s);
     let (touch_s, fill_s, walk_s, check_s) = measure_arrays((cpu, array_bytes), cancel)?;
-    // The chain of the trial may fit into a shared cache.
-    let line_s = measure_chain((cpu, chain_bytes), cancel)?.max(MemoryCosts::TYPICAL.line_s);
-    Some(MemoryCosts { touch_s, fill_s, walk_s, check_s, line_s })
+    let line_s = measure_chain((cpu, chain_bytes), cancel)?;
+    let costs = MemoryCosts { touch_s, fill_s, walk_s, check_s, line_s };
+    // A shortened trial may fit into a shared cache.
+    Some(if array_bytes < ARRAY_BYTES { costs.at_least(&MemoryCosts::TYPICAL) } else { costs })
 }
 
 /// Returns the bytes of each array and of the chain of a trial, in whole pages.

@@ -15,6 +15,8 @@ use crate::forecast::{self, Allowance, RunForecast};
 
 /// Seconds that a round takes beyond its grant before one was measured.
 const FIRST_EXCESS_S: f64 = 0.2;
+/// Rounds by which the next one is judged: an earlier disturbance is over.
+const LATEST_ROUNDS: usize = 4;
 
 /// Time of the joint cases of a run.
 #[derive(Debug)]
@@ -26,7 +28,6 @@ pub(super) struct JointTime {
     began_ns: Option<u64>,
     /// Position of the latest case; all cases before it have ended.
     position: usize,
-    left_out: BTreeSet<usize>,
     /// Cases of which a host has a result.
     finished: BTreeSet<usize>,
     /// Start and granted seconds of the latest round of pairs.
@@ -46,7 +47,6 @@ impl JointTime {
             cases: plan.cases.clone(),
             began_ns: None,
             position: 0,
-            left_out: BTreeSet::new(),
             finished: BTreeSet::new(),
             latest_round: None,
             excess_s: Vec::new(),
@@ -95,7 +95,7 @@ impl JointTime {
         };
         let granted_s = match allowance {
             Allowance::Planned => return None,
-            // The job of a tool has no total: it begins if its plan fits, and is ended with the time left.
+            // The job of a tool has no total: it begins if its plan fits.
             Allowance::UpTo { total_s, end_s, .. } if total_s.is_infinite() => {
                 let least_s = case.min_duration_s(&HostFacts::default()).unwrap_or(0.0);
                 if least_s <= end_s { end_s } else { 0.0 }
@@ -108,7 +108,6 @@ impl JointTime {
         };
         if granted_s <= 0.0 {
             forecast.record_end(&case.id);
-            self.left_out.insert(at);
         }
         Some(granted_s)
     }
@@ -121,13 +120,14 @@ impl JointTime {
         self.excess_s.push((took_s - cases as f64 * granted_s).max(0.0));
     }
 
-    /// Mean and maximum of the seconds that a round takes beyond its grant.
+    /// Mean and maximum of the seconds that a round takes beyond its grant, by the latest rounds.
     fn expected_excess_s(&self) -> (f64, f64) {
-        if self.excess_s.is_empty() {
+        let latest = &self.excess_s[self.excess_s.len().saturating_sub(LATEST_ROUNDS)..];
+        if latest.is_empty() {
             return (FIRST_EXCESS_S, FIRST_EXCESS_S);
         }
-        let mean_s = self.excess_s.iter().sum::<f64>() / self.excess_s.len() as f64;
-        (mean_s, self.excess_s.iter().copied().fold(0.0, f64::max))
+        let mean_s = latest.iter().sum::<f64>() / latest.len() as f64;
+        (mean_s, latest.iter().copied().fold(0.0, f64::max))
     }
 }
 

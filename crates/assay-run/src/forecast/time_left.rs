@@ -2,7 +2,7 @@
 
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
-use assay_model::plan::{Case, TimePriority};
+use assay_model::plan::TimePriority;
 use assay_model::quantity::Unit;
 
 use super::{CaseNeed, RunForecast};
@@ -36,12 +36,10 @@ pub(crate) enum Allowance {
 }
 
 impl Allowance {
-    /// Returns the allowance for seconds that the coordinator of several hosts granted. A transfer of a
-    /// pair is ended with them once there is a result; a test of storage is not.
-    pub(crate) fn from_granted(granted_s: f64, case: &Case, spent_s: f64) -> Self {
-        let end_s = if case.pair.is_some() { granted_s - spent_s } else { f64::INFINITY };
+    /// Returns the allowance for seconds that the coordinator of several hosts granted.
+    pub(crate) fn from_granted(granted_s: f64) -> Self {
         match granted_s > 0.0 {
-            true => Self::UpTo { total_s: granted_s, end_s, may_end: false },
+            true => Self::UpTo { total_s: granted_s, end_s: f64::INFINITY, may_end: false },
             false => Self::Nothing,
         }
     }
@@ -85,7 +83,7 @@ impl RunForecast {
                 // Of storage, the plan says how long it takes.
                 let is_waited_for = own.has_pace && is_any_waiting(&needs, at);
                 let end_s = match is_waited_for {
-                    true => bounded_end_s(&needs, at, beside_fixed_s),
+                    true => bounded_end_s(&needs, at, beside_fixed_s, late_s),
                     false => late_s,
                 };
                 (beside_fixed_s, end_s)
@@ -215,23 +213,23 @@ fn is_any_waiting(needs: &[CaseNeed], at: usize) -> bool {
     needs.iter().enumerate().any(|(other, it)| other != at && is_waiting(it))
 }
 
-/// Seconds after which the case `at` is ended instead of after `left_s`, so that waiting cases keep their
-/// share: those that represent the machine their first results, and all others half of the time if
-/// this case takes much longer than its forecast.
-fn bounded_end_s(needs: &[CaseNeed], at: usize, left_s: f64) -> f64 {
+/// Seconds after which the case `at` is ended, so that waiting cases keep their share of `left_s`: those
+/// that represent the machine their first results, and all others half of the time if this case takes
+/// much longer than its forecast. Without a result, it may take until `late_s`.
+fn bounded_end_s(needs: &[CaseNeed], at: usize, left_s: f64, late_s: f64) -> f64 {
     let own = &needs[at];
-    let bounded_s = left_s - awaited_beside_s(needs, at, left_s);
-    match own.spent.has_result {
-        true => bounded_s,
-        false => bounded_s.min(f64::max(0.5 * left_s, MAX_EXCESS * own.first_result_s())),
+    if own.spent.has_result {
+        return left_s - awaited_beside_s(needs, at, left_s);
     }
+    let bounded_s = late_s - awaited_beside_s(needs, at, late_s);
+    bounded_s.min(f64::max(0.5 * left_s, MAX_EXCESS * own.first_result_s()))
 }
 
 /// Seconds that are kept for the first results of other headline cases until `end_s`, in their order, as
-/// far as they fit beside that of the case `at`.
+/// far as they fit beside that of the case `at`, which may be late by the same margin.
 fn awaited_beside_s(needs: &[CaseNeed], at: usize, end_s: f64) -> f64 {
     let mut kept_s = 0.0;
-    let beside_s = end_s - needs[at].first_result_s();
+    let beside_s = end_s - KEPT_MARGIN * needs[at].first_result_s();
     let awaited =
         needs.iter().enumerate().filter(|(other, it)| *other != at && it.is_awaited());
     for first_s in awaited.map(|(_, it)| KEPT_MARGIN * it.first_result_s()) {
@@ -255,7 +253,7 @@ fn last_hope(needs: &[CaseNeed]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use assay_model::facts::HostFacts;
-    use assay_model::plan::{CasePair, Plan, StoppingRule};
+    use assay_model::plan::{Case, CasePair, Plan, StoppingRule};
     use assay_model::workload::measurement_mode::MeasurementMode;
     use assay_model::workload::storage::{ResponseCurvePoint, StorageTest, StorageWorkload};
     use assay_model::workload::{
@@ -355,7 +353,7 @@ mod tests {
                     elapsed_s += took_s;
                     *spent_s += took_s;
                     match is_ended {
-                        true => forecast.record_end(&case.id),
+                        true => forecast.record_cut(&case.id, *spent_s),
                         false => forecast.record_turn(&case.id, *spent_s, is_over),
                     }
                     if is_ended && !had_result {
@@ -412,20 +410,22 @@ mod tests {
         }
     }
 
-    /// The first case takes `slow` times its forecast of 6 s, the others `others` times theirs.
+    /// The first case takes `slow` times its forecast, the others `others` times theirs.
     #[test]
     fn slow_headline_leaves_others_their_time() {
-        for (slow, others, cut) in [
-            (1.0, 1.0, &[][..]),
-            (1.3, 1.0, &[]),
+        const SHORT: [f64; 4] = [6.0, 1.5, 1.5, 0.1];
+        for (first_s, slow, others, cut) in [
+            (SHORT, 1.0, 1.0, &[][..]),
+            (SHORT, 1.3, 1.0, &[]),
+            // All fit, although the forecasts of the others with their margins fill the rest.
+            ([6.0, 1.9, 1.9, 0.95], 1.07, 1.0, &[]),
             // It is ended while there is time for the others, ...
-            (3.0, 1.0, &["1"]),
+            (SHORT, 3.0, 1.0, &["1"]),
             // ... of which the second is slow, too, and leaves the third no time.
-            (1.8, 1.8, &["1", "3"]),
+            (SHORT, 1.8, 1.8, &["1", "3"]),
         ] {
             let mut cases = headlines(12.0);
             cases.iter_mut().for_each(|case| case.stopping.budget_s = 0.0);
-            let first_s = [6.0, 1.5, 1.5, 0.1];
             let took_s = |at: usize| first_s[at] * if at == 0 { slow } else { others };
             let mut forecast = RunForecast { keeps_budget: true, ..forecast(&cases, 12.0) };
             forecast.least_s = first_s.map(|it| it - super::super::CASE_OVERHEAD_S).to_vec();

@@ -93,6 +93,9 @@ pub struct CreatedRecord {
     signature: String,
     #[serde(skip)]
     record: PathBuf,
+    /// Whether it describes the file only because that is empty and was born at the announcement.
+    #[serde(skip)]
+    is_adopted: bool,
 }
 
 /// State of a file at the end of a use.
@@ -257,6 +260,7 @@ impl CreatedFiles {
             used_by: process_key().to_owned(),
             signature: String::new(),
             record: self.folder.join(format!("{}.json", unique_name())),
+            is_adopted: false,
         };
         // Locked before it can be found: `storage clean` sees no record that is not in use.
         record_lock::hold(&record.record, true)?;

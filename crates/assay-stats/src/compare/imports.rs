@@ -25,16 +25,13 @@ pub(super) fn pair_imports<'k>(
     let only_fit = |one: &MetricEstimate, others: &[(&'k ResultKey, &'k MetricEstimate)]| {
         let mut fits: Vec<_> =
             others.iter().filter(|(_, other)| can_be_equal(one, other)).copied().collect();
-        for size in [Attribute::Threads, Attribute::BytesPerArray] {
-            if fits.len() > 1 {
-                fits.retain(|(_, other)| has_equal_size(one, other, size));
-            }
-        }
+        retain_equal(one, &mut fits, Attribute::Threads);
         // As many threads as the whole node has are those of the node.
         let has_threads = one.parameters.contains_key(&Attribute::Threads);
         if has_threads && fits.iter().any(|(_, other)| is_of_node(other)) {
             fits.retain(|(_, other)| is_of_node(other));
         }
+        retain_equal(one, &mut fits, Attribute::BytesPerArray);
         match fits.as_slice() {
             [only] => Some(*only),
             _ => None,
@@ -79,8 +76,19 @@ fn is_of_node(result: &MetricEstimate) -> bool {
     placement.and_then(AttributeValue::as_text) == Some("node")
 }
 
-/// Whether two results have an equal size, as far as both record it. It is no condition, but
-/// distinguishes the results of one run, such as those of a core and of the node.
+/// Of several results, keeps those of the same size. It is no condition, but distinguishes the results
+/// of one run, such as those of a core and of the node.
+fn retain_equal(
+    one: &MetricEstimate,
+    fits: &mut Vec<(&ResultKey, &MetricEstimate)>,
+    size: Attribute,
+) {
+    if fits.len() > 1 {
+        fits.retain(|(_, other)| has_equal_size(one, other, size));
+    }
+}
+
+/// Whether two results have an equal size, as far as both record it.
 fn has_equal_size(one: &MetricEstimate, other: &MetricEstimate, size: Attribute) -> bool {
     let [one, other] = [one, other].map(|it| it.parameters.get(&size));
     one.zip(other).is_none_or(|(one, other)| one == other)

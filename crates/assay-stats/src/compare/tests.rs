@@ -287,6 +287,45 @@ fn tools_match_on_equal_conditions() {
     }
 }
 
+/// An imported result pairs with that of the node, whatever its arrays are, before those of parts of it.
+#[test]
+fn imported_result_pairs_with_that_of_the_node() {
+    let run_of = |cases: &[Vec<(Attribute, AttributeValue)>]| {
+        let mut run = runs_with_medians(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
+        let plain = run.cases.remove(0);
+        for (at, facts) in cases.iter().enumerate() {
+            let mut case = plain.clone();
+            case.case.id = at.to_string();
+            case.facts.extend(facts.iter().cloned());
+            run.cases.push(case);
+        }
+        [run]
+    };
+    let sizes = |threads: u64, bytes: u64| {
+        vec![
+            (Attribute::Threads, AttributeValue::Integer(threads)),
+            (Attribute::BytesPerArray, AttributeValue::Integer(bytes)),
+        ]
+    };
+    let place = |(place, threads, bytes): &(&str, u64, u64)| {
+        let placement = (Attribute::Placement, AttributeValue::from(*place));
+        [sizes(*threads, *bytes), vec![placement]].concat()
+    };
+    let source = (Attribute::SourceFormat, AttributeValue::from("stream"));
+    let imported = run_of(&[[sizes(2, 64), vec![source]].concat()]);
+    for (places, expected) in [
+        (&[("node", 2, 16), ("numa:0", 2, 16), ("l3:0", 2, 16), ("core:0", 1, 16)][..], 1),
+        (&[("node", 2, 16), ("numa:0", 2, 64)], 1),
+        (&[("numa:0", 2, 16), ("l3:0", 2, 64)], 1),
+        (&[("numa:0", 2, 16), ("l3:0", 2, 16)], 0),
+        (&[("node", 4, 16), ("core:0", 1, 16)], 0),
+    ] {
+        let own = run_of(&places.iter().map(place).collect::<Vec<_>>());
+        let pairs = compare(condition("a", &own), condition("b", &imported), 0.02).pairs;
+        assert_eq!(pairs.len(), expected, "{places:?}");
+    }
+}
+
 /// A difference that many cases share is listed once.
 #[test]
 fn lists_differing_case_facts_once() {

@@ -68,7 +68,7 @@ fn parse_metric(typed: &HistoryArguments) -> Result<ResultQuery<'_>, CommandFail
             "it names runs: `assay show {name}` prints their results, and `--label NAME` limits a history"
         )));
     }
-    Err(run_names::advise_about_name(failure.advise(advice), &typed.metric))
+    Err(run_names::advise_about_system(failure.advise(advice), &typed.metric))
 }
 
 /// Reads the runs that may contain the result, oldest first, of a single host. By default this is

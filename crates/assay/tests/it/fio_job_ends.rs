@@ -40,6 +40,10 @@ fn jobs_end_each_other_as_in_fio() {
         "[global]\nverify=crc32c\nsize=64k\nrw=write\n[a]\nverify_backlog=4\n[b]\n".to_owned(),
         // One maps its files, the other makes calls.
         "[global]\nsize=64k\nrw=write\n[a]\nioengine=mmap\n[b]\nioengine=psync\n".to_owned(),
+        // Pauses between I/O, and fewer I/O than may be in flight: none is awaited that never begins.
+        "[a]\nioengine=libaio\niodepth=4\nthinktime=1\nsize=4k\nrw=read\n".to_owned(),
+        "[a]\nioengine=libaio\niodepth=4\nthinktime=1\nsize=4k\nrw=read\ncreate_only=1\n"
+            .to_owned(),
         // The entry of a group is not split by a job that is left out.
         "[global]\nioengine=null\nsize=64k\ngroup_reporting\nrw=read\n[a]\n[b]\nstats=0\n[c]\n"
             .to_owned(),

@@ -58,7 +58,10 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             let polls = batches.collect_least == 0 && batches.collect_most == 0;
             match result {
                 BeginResult::Done => break,
-                BeginResult::Collect => self.collect_all(now_ns)?,
+                BeginResult::Collect => {
+                    self.collect_all(now_ns)?;
+                    *now_ns = clock::now_ns();
+                }
                 BeginResult::Busy if self.in_flight == 0 => {
                     std::thread::sleep(Duration::from_nanos(BUSY_RETRY_NS));
                     *now_ns = clock::now_ns();

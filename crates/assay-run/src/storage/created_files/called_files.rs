@@ -28,10 +28,10 @@ impl CreatedFiles {
             matches!(stream.conduct.file_call, Some(FileCall::Create | FileCall::Delete))
         };
         let streams = workload.streams.iter().filter(changes);
-        let mut targets = BTreeMap::new();
+        let mut targets: BTreeMap<PathBuf, Vec<&Path>> = BTreeMap::new();
         for target in streams.flat_map(|it| &it.targets) {
             let path = workload.targets[*target].path.as_path();
-            targets.insert(resolve_path(path)?, path);
+            targets.entry(resolve_path(path)?).or_default().push(path);
         }
         if targets.is_empty() {
             return Ok(());
@@ -43,8 +43,13 @@ impl CreatedFiles {
     }
 
     /// Completes the records of announced files that calls have created, and removes those of deleted
-    /// files. The targets have their resolved and their own path.
-    fn settle(&self, targets: &BTreeMap<PathBuf, &Path>, held: &OpenTargets) -> io::Result<()> {
+    /// files and of files that someone else has created. The targets have their resolved path and all
+    /// that lead to it.
+    fn settle(
+        &self,
+        targets: &BTreeMap<PathBuf, Vec<&Path>>,
+        held: &OpenTargets,
+    ) -> io::Result<()> {
         let is_used = |record: &CreatedRecord| record_lock::own_use(&record.record).is_some();
         let mut records = self.list();
         records.retain(|record| targets.contains_key(&record.path) && is_used(record));
@@ -54,8 +59,13 @@ impl CreatedFiles {
                 Err(_) if record.announced_ns.is_some() => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => record.forget()?,
                 Err(error) => return Err(error),
-                Ok(found) if held.is_created(targets[&record.path], &found) => {
+                Ok(found)
+                    if targets[&record.path].iter().any(|it| held.is_created(it, &found)) =>
+                {
                     record.complete_call(&found)?;
+                }
+                Ok(_) if record.announced_ns.is_some() || record.is_adopted => {
+                    record.forget()?;
                 }
                 Ok(_) => {}
             }
@@ -76,5 +86,28 @@ impl CreatedRecord {
         self.set_mark(&file)?;
         self.keep_open(&file)?;
         self.save()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that no call has created is someone else's, however new and empty it is.
+    #[test]
+    fn new_file_of_another_is_not_recorded() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = CreatedFiles::open(Some(folder.path())).unwrap();
+        let [empty, full, later] = ["empty", "full", "later"].map(|it| folder.path().join(it));
+        for path in [&empty, &full, &later] {
+            created.announce_call(path).unwrap();
+        }
+        std::fs::write(&empty, "").unwrap();
+        std::fs::write(&full, "precious").unwrap();
+        let targets = [&empty, &full, &later].map(|it| (it.clone(), vec![it.as_path()]));
+        created.settle(&BTreeMap::from(targets), &OpenTargets::default()).unwrap();
+        let left: Vec<PathBuf> = created.list().into_iter().map(|it| it.path).collect();
+        assert_eq!(left, [later], "a later phase may create it");
+        assert!(empty.exists() && full.exists());
     }
 }

@@ -109,6 +109,7 @@ impl CreatedRecord {
         let is_born = born_ns(&found).is_some_and(|it| at_once.contains(&it));
         if found.is_file() && found.len() == 0 && is_born {
             self.set_identity(&found);
+            self.is_adopted = true;
         }
     }
 }
