@@ -14,7 +14,7 @@ pub(crate) const HEADLINES: HeadlineSource = HeadlineSource {
     condense: select_headlines,
 };
 /// Version of the selection of values and of their names.
-const SELECTION_VERSION: u32 = 6;
+const SELECTION_VERSION: u32 = 7;
 
 fn select_headlines(run: &Run) -> RunDigest {
     let summary = summarize(run);

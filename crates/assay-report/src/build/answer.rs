@@ -10,7 +10,7 @@ use assay_model::run::Run;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::{self, DistrustReason};
 
-use super::headlines::{headline_label, representative};
+use super::headlines::{headline_label, lacks_larger_set, representative};
 use super::run::estimate_parts::{number, section_of, text};
 use super::run::words::direction;
 use super::run::{head, host_usage, network, notes};
@@ -82,6 +82,9 @@ fn rows_of_metric<'a>(
     let has_several = groups.len() > 1;
     let row = |group: Vec<&'a MetricEstimate>| {
         let estimate = group[representative(&group)];
+        if lacks_larger_set(summary, estimate) {
+            return None;
+        }
         let distrust = DistrustReason::from_run(estimate, summary);
         let name = reader_label(
             benchmark,
@@ -100,9 +103,9 @@ fn rows_of_metric<'a>(
         let hosts = network::pairs::name(estimate).or(host);
         let (question, label) =
             (joined(details.clone()), joined(details.into_iter().chain(hosts).collect()));
-        AnswerRow { label, label_without_host: question, name, estimate, distrust }
+        Some(AnswerRow { label, label_without_host: question, name, estimate, distrust })
     };
-    groups.into_iter().map(row).collect()
+    groups.into_iter().filter_map(row).collect()
 }
 
 /// Returns the headline translated as on published pages, where a translation exists.

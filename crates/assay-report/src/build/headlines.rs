@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::{Benchmark, Better, Metric, ReportSection};
+use assay_model::plan::{MissingRequirement, OmittedMeasure};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
@@ -26,6 +27,9 @@ pub fn headlines(summary: &RunSummary) -> Vec<(String, Quantity)> {
             e.benchmark == benchmark.id() && e.metric == metric.name && e.median.is_finite()
         });
         let best = candidates.max_by(|a, b| compare_weight(a, b))?;
+        if lacks_larger_set(summary, best) {
+            return None;
+        }
         Some((headline_label(name, best), Quantity::new(best.median, best.unit)))
     };
     own_figures(summary).into_iter().chain(metrics.filter_map(headline)).collect()
@@ -55,6 +59,18 @@ fn own_figures(summary: &RunSummary) -> Vec<(String, Quantity)> {
 pub fn representative(results: &[&MetricEstimate]) -> usize {
     let best = (0..results.len()).max_by(|a, b| compare_weight(results[*a], results[*b]));
     best.unwrap_or_default()
+}
+
+/// Whether the budget left no time for a larger working set: the latency of a cache does not represent
+/// memory.
+pub(super) fn lacks_larger_set(summary: &RunSummary, best: &MetricEstimate) -> bool {
+    let Some(bytes) = number(best, Attribute::Bytes) else { return false };
+    let is_larger = |omitted: &OmittedMeasure| {
+        let size = omitted.benchmark.strip_prefix(&best.benchmark);
+        let size = size.and_then(|it| it.rsplit_once("bytes=")?.1.parse::<f64>().ok());
+        omitted.reason == MissingRequirement::Time && size.is_some_and(|it| it > bytes)
+    };
+    section_of(best) == Some(ReportSection::Ladder) && summary.omitted.iter().any(is_larger)
 }
 
 /// Orders results by how well they represent the machine.

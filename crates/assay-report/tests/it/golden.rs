@@ -10,6 +10,7 @@ use assay_model::facts::HostFacts;
 use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::limit::{LimitBasis, PhysicalLimit};
 use assay_model::plan::expand::{Measurer, MpiChoices, PlanChoices, expand};
+use assay_model::plan::{MissingRequirement, OmittedMeasure};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
 use assay_model::suite::parse_suite;
@@ -750,6 +751,16 @@ fn headlines_represent_the_whole_machine() {
         Triad 64.0 GB/s
         latency 108 ns"#]],
     );
+    // The budget ended before the working sets beyond the caches: the latency of one is no headline.
+    let mut cut = node::memory();
+    cut.omitted.push(OmittedMeasure {
+        benchmark: "memory.latency/bytes=1099511627776".to_owned(),
+        reason: MissingRequirement::Time,
+        hosts: Vec::new(),
+    });
+    check(&cut, expect_test::expect!["Triad 771 GB/s"]);
+    let labels = build::answer_rows(&cut).into_iter().map(|it| it.label);
+    assert!(labels.clone().count() > 0 && labels.into_iter().all(|it| !it.contains("latency")));
     check(
         &storage::volume(),
         expect_test::expect![[r#"
