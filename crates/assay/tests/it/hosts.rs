@@ -396,7 +396,8 @@ fn world_with_hosts() -> World {
     let script = "host=$1; shift\n\
          case $host in\n\
          gone) echo 'ssh: Could not resolve hostname gone' >&2; exit 255 ;;\n\
-         dies) (until [ -e data.dies ]; do sleep 0.01; done; kill_transport) >/dev/null 2>&1 & ;;\n\
+         dies) (while [ -e via.sh ] && [ ! -e data.dies ]; do sleep 0.01; done\n\
+              [ ! -e data.dies ] || kill_transport) >/dev/null 2>&1 & ;;\n\
          esac\n\
          exec \"$@\"\n";
     world.write("via.sh", &format!("{KILL_TRANSPORT}{script}"));

@@ -14,7 +14,8 @@ fn world_with_relays() -> World {
          echo \"$host $(tr '\\0' ' ' </proc/$PPID/cmdline | cut -d ' ' -f 2)\" >>ways\n\
          case $host in\n\
          gone) echo 'ssh: Could not resolve hostname gone' >&2; exit 255 ;;\n\
-         r2) (until [ -e data.dies ]; do sleep 0.01; done; kill_transport) >/dev/null 2>&1 & ;;\n\
+         r2) (while [ -e via.sh ] && [ ! -e data.dies ]; do sleep 0.01; done\n\
+              [ ! -e data.dies ] || kill_transport) >/dev/null 2>&1 & ;;\n\
          esac\n\
          exec \"$@\"\n";
     world.write("via.sh", &format!("{KILL_TRANSPORT}{script}"));
