@@ -126,7 +126,7 @@ struct StreamResult {
     end_ns: u64,
 }
 
-/// What one stream tells the others.
+/// Flags that the streams of a test share.
 #[derive(Clone, Copy)]
 struct StreamFlags<'a> {
     /// A stream has failed.

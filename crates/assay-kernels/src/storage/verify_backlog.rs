@@ -1,7 +1,7 @@
 //! Writes of a job that are read back while it writes, in fio's order (`check_get_verify` in
 //! `io_u.c`).
 //!
-//! Which writes are complete when an I/O begins decides what is read back. It follows from the depth
+//! The writes that are complete when an I/O begins decide the next read. They follow from the depth
 //! and the batches, for I/O that completes in order as soon as it is submitted, as in memory; so a
 //! job has the same I/O on each device. Draws and submits nothing.
 

@@ -10,7 +10,7 @@ use crate::failure::CommandFailure;
 
 /// Passes of the null kernel; sufficient for their median.
 const PASSES: usize = 101;
-/// Seconds after which there are fewer: 101 passes of two threads beside ten others took 4 s.
+/// Seconds after which there are fewer: 101 passes of two threads with ten others took 4 s.
 const ENOUGH_S: f64 = 0.2;
 /// Passes that there are in any case; odd, so that their median is one of them.
 const LEAST_PASSES: usize = 11;

@@ -91,7 +91,7 @@ fn prepare_pair(
     CorePair::prepare(cpus, accepted)
 }
 
-/// Returns the median seconds per hand-over of a few repetitions, of fewer if the case is stopped: beside
+/// Returns the median seconds per hand-over of a few repetitions, of fewer if the case is stopped: with
 /// ten other threads, 100 repetitions of two CPUs took 20 s.
 fn measure_pair(
     pair: &mut CorePair,

@@ -32,7 +32,7 @@ pub(super) struct JointTime {
     finished: BTreeSet<usize>,
     /// Start and granted seconds of the latest round of pairs.
     latest_round: Option<(u64, f64)>,
-    /// Seconds that each round of pairs took beyond what it was granted: agreeing on starts, opening
+    /// Seconds that each round of pairs took beyond its grant: agreeing on starts, opening
     /// connections, and steps that were slower than those before.
     excess_s: Vec<f64>,
 }

@@ -226,7 +226,7 @@ fn bounded_end_s(needs: &[CaseNeed], at: usize, left_s: f64, late_s: f64) -> f64
 }
 
 /// Seconds that are kept for the first results of other headline cases until `end_s`, in their order, as
-/// far as they fit beside that of the case `at`, which may be late by the same margin.
+/// far as they fit with that of the case `at`, which may be late by the same margin.
 fn awaited_beside_s(needs: &[CaseNeed], at: usize, end_s: f64) -> f64 {
     let mut kept_s = 0.0;
     let beside_s = end_s - KEPT_MARGIN * needs[at].first_result_s();
