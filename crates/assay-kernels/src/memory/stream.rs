@@ -292,8 +292,8 @@ impl Stream {
     /// If a pass takes long, each walks another window of the arrays. A window has left every cache
     /// before it is walked again, since all windows together are as large as the arrays. If there
     /// is less time than [`Stream::selection_s`], the passes are shortened as far as the arrays
-    /// allow, and no round begins after it but the first one: on a busy machine, each pass waits for
-    /// a CPU. The selected kernel may then be a little slower than the best.
+    /// allow, and no round but the first begins later than after four times `within_s`: on a busy
+    /// machine, each pass waits for a CPU. The selected kernel may then be a little slower than the best.
     ///
     /// # Errors
     /// Those of [`Stream::repetition`], and [`StreamError::Cancelled`] between two passes.
