@@ -36,6 +36,8 @@ pub fn short_budget_note(budget_s: f64) -> Option<Phrase> {
     })
 }
 
+/// Share of the budget above it after which a headline case is ended.
+const HARD_END: f64 = 0.05;
 /// Relative excess over a budget that is not reported.
 pub(crate) const TOLERANCE: f64 = 0.2;
 /// Maximum share of a case's budget for the choice of its loops.
@@ -104,7 +106,11 @@ pub(crate) struct RunForecast {
     /// Seconds from the start of the run to that of its budget: the time until all hosts of the run
     /// were ready, or less than 0 for the preparation of a run on one host.
     waited_s: f64,
+    /// Seconds that the run needs after its last case, at most the excess that is allowed.
+    ending_s: f64,
     cases: Vec<Case>,
+    /// Indices of the cases in the order of their first turns.
+    order: Vec<usize>,
     priorities: Vec<TimePriority>,
     /// Whether the coordinator of several hosts grants the time of each case.
     is_granted: Vec<bool>,
@@ -215,6 +221,7 @@ impl RunForecast {
             budget_s,
             keeps_budget,
             priorities: plan.time_priorities(keeps_budget),
+            order: (0..plan.cases.len()).collect(),
             bounded: plan.cases.iter().map(is_bounded).collect(),
             is_granted: vec![false; plan.cases.len()],
             cases,
@@ -245,9 +252,18 @@ impl RunForecast {
         }
     }
 
-    /// Includes the time of the preparation before the run in a budget that is kept.
-    pub(crate) const fn begin_earlier(&mut self, prepared_s: f64) {
-        self.waited_s -= if self.keeps_budget { prepared_s } else { 0.0 };
+    /// Includes the time of the preparation before the run in a budget that is kept. The end of a run,
+    /// with its report, takes about as long: a busy machine delays both.
+    pub(crate) fn begin_earlier(&mut self, prepared_s: f64) {
+        if self.keeps_budget {
+            self.waited_s -= prepared_s;
+            self.ending_s = prepared_s.min(HARD_END * self.budget_s);
+        }
+    }
+
+    /// Seconds after the budget at which the cases that represent the machine are ended.
+    fn excess_s(&self) -> f64 {
+        HARD_END * self.budget_s - self.ending_s
     }
 
     /// Excludes the time in which this host has waited for the others of its run to be ready.
@@ -267,9 +283,36 @@ impl RunForecast {
         self.launched.1 += 1;
     }
 
-    /// Sets the measured costs of memory.
+    /// Sets the measured costs of memory, by which the order of the first turns follows if the budget is
+    /// kept.
     pub(crate) fn set_memory_costs(&mut self, rates: Option<MemoryCosts>) {
         self.memory = rates.or(self.memory);
+        if self.keeps_budget {
+            self.order = self.shortest_first();
+        }
+    }
+
+    /// Returns the order of the first turns: the cases that represent the machine before all others, and
+    /// short first results before long ones. As many as possible then have one, and the first of them
+    /// show how slow the machine is. Only neighbours change places that may take turns in any order.
+    fn shortest_first(&self) -> Vec<usize> {
+        let first_result_s = |at: &usize| self.least_alone_s(*at, &mut 0.0);
+        let is_optional = |at: &usize| self.priorities[*at] == TimePriority::Optional;
+        let mut order: Vec<usize> = (0..self.cases.len()).collect();
+        let has_free_order = |at: usize| has_free_order(&self.cases[at]);
+        for group in order.chunk_by_mut(|a, b| has_free_order(*a) && has_free_order(*b)) {
+            group.sort_by(|a, b| {
+                let by_time = first_result_s(a).total_cmp(&first_result_s(b));
+                is_optional(a).cmp(&is_optional(b)).then(by_time)
+            });
+        }
+        order
+    }
+
+    /// Returns the place of the first turn of a case.
+    pub(crate) fn place(&self, case: &str) -> usize {
+        let is_case = |at: &usize| self.cases[*at].id == case;
+        self.order.iter().position(is_case).unwrap_or(self.order.len())
     }
 
     /// Updates the cost of first touch; ignores reused memory, which does not show the cost of new
@@ -341,36 +384,29 @@ impl RunForecast {
         Some(words)
     }
 
-    /// Returns the needs of all cases in their order. Memory freed by one case is reused by the
-    /// next.
+    /// Returns the needs of all cases, by their indices. Memory freed by one case is reused by the next
+    /// one that begins; a case that was ended without a result leaves only the memory that it touched.
     fn needs(&self) -> Vec<CaseNeed> {
-        let overhead_s = match self.launched {
-            (_, 0) => LAUNCH_OVERHEAD_S,
-            (all_s, launches) => all_s / f64::from(launches),
-        };
         let mut had_bytes = 0.0f64;
         let mut chosen: Vec<(Vec<u32>, u64)> = Vec::new();
-        let mut need = |(at, case): (usize, &Case)| {
+        let mut need = |at: usize| {
+            let case = &self.cases[at];
+            let spent = self.spent.get(&case.id).copied().unwrap_or_default();
+            let is_lost = spent.is_over && !spent.has_result;
             let loops = loop_arrays(&case.workload);
             let chooses_s = match loops {
-                Some((cpus, bytes)) if !chosen.contains(&(cpus.clone(), bytes)) => {
-                    chosen.push((cpus, bytes));
+                Some(loops) if !chosen.contains(&loops) => {
+                    chosen.extend((!is_lost).then_some(loops));
                     choosing_time_s(case)
                 }
                 _ => 0.0,
             };
-            let memory_s =
-                self.memory.map_or(0.0, |it| it.least_s(&case.workload, &mut had_bytes));
-            let is_launched = case.workload.as_mpi().is_some_and(|it| it.preset.is_assay());
-            let launch_s = match is_launched && case.by == "assay" {
-                true => launch_budget_s(case) + overhead_s,
-                false => 0.0,
-            };
-            let case_s = match uses_storage(&case.workload) {
-                true => STORAGE_OVERHEAD_S,
-                false => CASE_OVERHEAD_S,
-            };
-            let least_s = self.least_s[at].max(memory_s).max(launch_s) + case_s;
+            let earlier_bytes = had_bytes;
+            let least_s = self.least_alone_s(at, &mut had_bytes);
+            if is_lost {
+                let touched_bytes = if spent.seconds > 0.0 { self.touched_bytes } else { 0.0 };
+                had_bytes = had_bytes.min(touched_bytes).max(earlier_bytes);
+            }
             CaseNeed {
                 priority: self.priorities[at],
                 may_be_cut: self.keeps_budget && self.bounded[at],
@@ -378,10 +414,13 @@ impl RunForecast {
                 forecast_s: least_s + chooses_s,
                 least_s: least_s + chooses_s,
                 planned_s: case.stopping.budget_s.max(least_s) + chooses_s,
-                spent: self.spent.get(&case.id).copied().unwrap_or_default(),
+                spent,
             }
         };
-        let mut needs: Vec<CaseNeed> = self.cases.iter().enumerate().map(&mut need).collect();
+        let mut needs: Vec<(usize, CaseNeed)> =
+            self.order.iter().map(|at| (*at, need(*at))).collect();
+        needs.sort_unstable_by_key(|(at, _)| *at);
+        let mut needs: Vec<CaseNeed> = needs.into_iter().map(|(_, need)| need).collect();
         let (pace, overrun) = (CaseNeed::pace(&needs), CaseNeed::overrun(&needs));
         for need in needs.iter_mut().filter(|it| it.has_pace) {
             // The first turns of a long plan are longer than first results.
@@ -392,6 +431,24 @@ impl RunForecast {
             need.planned_s = need.planned_s.max(need.least_s);
         }
         needs
+    }
+
+    /// Returns the seconds of a case up to its first result, without the choice of its loops, when
+    /// `had_bytes` were touched before.
+    fn least_alone_s(&self, at: usize, had_bytes: &mut f64) -> f64 {
+        let case = &self.cases[at];
+        let memory_s = self.memory.map_or(0.0, |it| it.least_s(&case.workload, had_bytes));
+        let is_launched = case.workload.as_mpi().is_some_and(|it| it.preset.is_assay());
+        let launch_s = match (is_launched && case.by == "assay", self.launched) {
+            (false, _) => 0.0,
+            (true, (_, 0)) => launch_budget_s(case) + LAUNCH_OVERHEAD_S,
+            (true, (all_s, launches)) => launch_budget_s(case) + all_s / f64::from(launches),
+        };
+        let case_s = match uses_storage(&case.workload) {
+            true => STORAGE_OVERHEAD_S,
+            false => CASE_OVERHEAD_S,
+        };
+        self.least_s[at].max(memory_s).max(launch_s) + case_s
     }
 }
 
@@ -454,6 +511,31 @@ impl MemoryCosts {
     }
 }
 
+/// Whether the first turn of a case may change places with those of its neighbours: assay measures it
+/// alone, without other hosts or programs.
+fn has_free_order(case: &Case) -> bool {
+    case.by == "assay"
+        && match &case.workload {
+            Workload::Stream(_)
+            | Workload::Copy(_)
+            | Workload::Latency(_)
+            | Workload::LoadedLatency(_)
+            | Workload::CacheBandwidth(_)
+            | Workload::CoreToCore(_)
+            | Workload::PeakFlops(_)
+            | Workload::Linpack(_) => true,
+            Workload::NetworkTcp(_)
+            | Workload::NetworkUdp(_)
+            | Workload::NetworkIcmp(_)
+            | Workload::Storage(_)
+            | Workload::Files(_)
+            | Workload::Command(_)
+            | Workload::Imported(_)
+            | Workload::Mpi(_)
+            | Workload::Rdma(_) => false,
+        }
+}
+
 /// Whether the budget includes all time of a case: not of programs whose repetitions the user fixed.
 fn is_bounded(case: &Case) -> bool {
     case.workload.as_command().is_none_or(|work| work.runs.is_none())
@@ -496,8 +578,11 @@ pub(crate) fn launch_budget_s(case: &Case) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use assay_model::benchmark::RdmaTest;
     use assay_model::plan::StoppingRule;
-    use assay_model::workload::{Domain, LatencyWorkload, LinpackWorkload, StreamWorkload};
+    use assay_model::workload::{
+        Domain, LatencyWorkload, LinpackWorkload, RdmaWorkload, StreamWorkload,
+    };
 
     use super::*;
 
@@ -638,5 +723,72 @@ mod tests {
         outlook.record_touch(0.2e9, 1.4);
         outlook.record_spent("a", 1.4);
         assert_eq!(outlook.check_budget(1.4), None, "nothing new");
+    }
+    /// The memory costs of the other tests, and 12 s.
+    fn kept(cases: Vec<Case>) -> RunForecast {
+        let plan =
+            Plan { suite: "test".into(), budget_s: 12.0, seed: None, cases, omitted: vec![] };
+        let mut forecast = RunForecast::from_plan(&plan, &HostFacts::default(), true);
+        forecast.set_memory_costs(Some(RATES));
+        forecast
+    }
+
+    #[test]
+    fn short_headlines_begin_first() {
+        let test = RdmaWorkload::perftest_default(RdmaTest::SendLatency, None);
+        let cases = vec![
+            case("node", stream(&[0, 1], 4_000_000_000), 1.0),
+            case("half", stream(&[0], 2_000_000_000), 1.0),
+            case("small", chain(4096), 1.0),
+            case("large", chain(1_000_000_000), 1.0),
+            case("net", Workload::Rdma(test), 1.0),
+            case("after", chain(8192), 1.0),
+        ];
+        let places = |forecast: &RunForecast| -> Vec<String> {
+            forecast.order.iter().map(|at| forecast.cases[*at].id.clone()).collect()
+        };
+        let forecast = kept(cases.clone());
+        assert_eq!(places(&forecast), ["large", "half", "node", "small", "net", "after"]);
+        assert_eq!([forecast.place("node"), forecast.place("small")], [2, 3]);
+        let mut forecast = outlook(12.0, cases);
+        forecast.set_memory_costs(Some(RATES));
+        assert_eq!(places(&forecast), ["node", "half", "small", "large", "net", "after"]);
+    }
+
+    /// A case that was left out has touched no memory for the next one.
+    #[test]
+    fn cut_case_leaves_no_memory() {
+        let cases = || {
+            vec![
+                case("a", stream(&[0], 1 << 30), 1.0),
+                case("b", stream(&[0, 1], 1 << 30), 1.0),
+            ]
+        };
+        let second_s = |forecast: &RunForecast| forecast.needs()[1].least_s;
+        let mut forecast = kept(cases());
+        forecast.order = vec![0, 1];
+        let reused_s = second_s(&forecast);
+        forecast.record_end("a");
+        let alone_s = second_s(&forecast);
+        assert!(alone_s > reused_s + 2.0, "{reused_s} {alone_s}");
+        // It was ended after a third.
+        forecast.record_touch(f64::from(1 << 30), 1.0);
+        forecast.record_cut("a", 1.0);
+        let rest_s = second_s(&forecast);
+        assert!(rest_s < alone_s && rest_s > reused_s, "{reused_s} {rest_s} {alone_s}");
+    }
+
+    /// The end of a run takes as long as its preparation, but the budget is used.
+    #[test]
+    fn keeps_time_for_the_end_of_the_run() {
+        for (prepared_s, end_s) in [(0.0, 12.6), (0.1, 12.4), (0.6, 11.4), (3.0, 9.0)] {
+            let mut forecast = kept(vec![case("a", chain(4096), 12.0)]);
+            forecast.record_turn("a", 0.0, false);
+            forecast.begin_earlier(prepared_s);
+            let Allowance::UpTo { end_s: found_s, .. } = forecast.allowance("a", 0.0) else {
+                panic!("{prepared_s}");
+            };
+            assert!((found_s - end_s).abs() < 1e-9, "{prepared_s}: {found_s}");
+        }
     }
 }

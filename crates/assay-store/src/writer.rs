@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::{RunEvent, RunStarted};
+use assay_model::event::{RunEvent, RunStarted, StopReason};
 use assay_model::run::Run;
 use fs_err as fs;
 
@@ -100,7 +100,7 @@ impl RunWriter {
         }
         let lines = std::mem::take(&mut self.pending) + &line;
         self.write_line(&lines).inspect_err(|_| self.has_lost_events = true)?;
-        if !is_end(event) {
+        if !ends_results(event) {
             return Ok(());
         }
         self.sync()?;
@@ -200,13 +200,14 @@ fn create(layout: &StoreLayout, run: &str) -> io::Result<fs::File> {
     Ok(file)
 }
 
-const fn is_end(event: &RunEvent) -> bool {
-    matches!(
-        event,
-        RunEvent::CaseFinished { .. }
-            | RunEvent::CaseFailed { .. }
-            | RunEvent::RunFinished { .. }
-    )
+/// Whether an event ends results that should survive a kill. After the budget, dozens of cases are left
+/// out, each of which would wait for the disk.
+const fn ends_results(event: &RunEvent) -> bool {
+    match event {
+        RunEvent::CaseFinished { stopped, .. } => !matches!(stopped, StopReason::Cut),
+        RunEvent::CaseFailed { .. } | RunEvent::RunFinished { .. } => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -218,6 +219,16 @@ mod tests {
 
     use super::*;
     use crate::Store;
+
+    #[test]
+    fn only_results_wait_for_the_disk() {
+        for (stopped, expected) in
+            [(StopReason::Precise, true), (StopReason::Budget, true), (StopReason::Cut, false)]
+        {
+            let event = RunEvent::CaseFinished { case: "a".to_owned(), stopped };
+            assert_eq!(ends_results(&event), expected, "{stopped:?}");
+        }
+    }
 
     /// Events that are written together are those that are written one by one.
     #[test]

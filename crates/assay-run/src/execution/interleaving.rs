@@ -1,6 +1,6 @@
 //! Interleaves cases, preparation by preparation: first to last, then last to first. A burst of
 //! foreign load then affects a part of each case, not all of one. A host that becomes faster or
-//! slower favours none of them.
+//! slower favours none of them. The forecast decides which case is the first.
 //!
 //! Every case keeps its own time, stopping rule and samples; only the use of the machine
 //! alternates.
@@ -83,6 +83,7 @@ pub(super) fn measure(
             turns,
         }));
     }
+    open.sort_by_cached_key(|it| known.borrow().forecast.place(&it.case.id));
     let mut order = BlockOrder::new(cases, execution.plan.seed);
     order.arrange(&mut open);
     for turn in 1_u32.. {

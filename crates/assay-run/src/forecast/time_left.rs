@@ -7,8 +7,6 @@ use assay_model::quantity::Unit;
 
 use super::{CaseNeed, RunForecast};
 
-/// Share of the budget above it after which a headline case is ended.
-const HARD_END: f64 = 0.05;
 /// Ratio of the time that is kept for first results to their forecast: a case that is ended completes its
 /// pass in flight. Without a margin, a run on two CPUs with ten other threads was late by 0.5 s.
 const KEPT_MARGIN: f64 = 1.2;
@@ -75,11 +73,11 @@ impl RunForecast {
                 if left_s <= 0.0 {
                     return Allowance::Nothing;
                 }
-                let end_s = left_s + HARD_END * self.budget_s;
+                let end_s = left_s + self.excess_s();
                 return Allowance::UpTo { total_s: f64::INFINITY, end_s, may_end: true };
             }
             TimePriority::Headline => {
-                let late_s = beside_fixed_s + HARD_END * self.budget_s;
+                let late_s = beside_fixed_s + self.excess_s();
                 // Of storage, the plan says how long it takes.
                 let is_waited_for = own.has_pace && is_any_waiting(&needs, at);
                 let end_s = match is_waited_for {
@@ -125,9 +123,11 @@ impl RunForecast {
         let hope = last_hope(needs);
         let mut has_result = needs.iter().any(|it| it.spent.has_result);
         let fixed_s = planned_s(needs, TimePriority::Fixed);
-        let end_s = left_s + HARD_END * self.budget_s;
+        let end_s = left_s + self.excess_s();
         let (mut used_s, mut headlines_s) = (0.0, end_s - fixed_s);
-        let each = needs.iter().enumerate().map(|(at, it)| {
+        let mut each = vec![0.0; needs.len()];
+        for at in &self.order {
+            let it = &needs[*at];
             let required_s = match it.priority {
                 // Tools do not begin after the budget, and are ended soon after it.
                 TimePriority::Fixed if it.may_be_cut && has_result => match used_s < left_s {
@@ -138,7 +138,7 @@ impl RunForecast {
                 TimePriority::Optional => 0.0,
                 TimePriority::Headline => {
                     let first_s = it.first_result_s();
-                    let is_cut = it.may_be_cut && first_s > headlines_s && hope != Some(at);
+                    let is_cut = it.may_be_cut && first_s > headlines_s && hope != Some(*at);
                     let required_s = if is_cut { 0.0 } else { first_s };
                     headlines_s -= required_s;
                     required_s
@@ -146,9 +146,9 @@ impl RunForecast {
             };
             has_result |= required_s > 0.0;
             used_s += required_s;
-            required_s
-        });
-        each.collect()
+            each[*at] = required_s;
+        }
+        each
     }
 
     /// Returns warnings if the budget does not suffice for the first results of all cases. Tools that
