@@ -483,6 +483,7 @@ impl Iperf3Session<'_> {
                 sends: ours.stream.sends,
                 udp: ours.whole.udp.is_some(),
                 bytes: ours.whole.bytes,
+                call_bytes: block_bytes,
                 // A call that still runs has delivered a part of its blocks.
                 moved_bytes: counted.bytes + blocks * block_bytes,
                 moved_packets: counted.packets + blocks,

@@ -364,6 +364,7 @@ impl QperfSession<'_> {
                 sends: true,
                 udp: request.test.is_udp(),
                 bytes: sent.bytes,
+                call_bytes: 0,
                 moved_bytes: last.bytes,
                 moved_packets: last.packets,
                 seconds: elapsed_s,

@@ -9,6 +9,7 @@ const SENDER: OwnStream = OwnStream {
     sends: true,
     udp: false,
     bytes: 6_250_000,
+    call_bytes: 131_072,
     moved_bytes: 6_400_000,
     moved_packets: 5_000,
     seconds: 1.0,
@@ -47,6 +48,9 @@ fn stream_results_must_be_possible() {
     check(OwnStream { seconds: 0.001, ..omitting }, |it| it.end_s = 1e-6, "");
     check(omitting, |it| it.end_s = 0.5, "a duration of");
     check(receiver, |it| it.bytes = 6_000_000, "5.722 MiB sent, and 5.960 MiB arrived");
+    // The last call of the sender has not returned.
+    check(receiver, |it| it.bytes = 6_250_000 - 131_072, "");
+    check(receiver, |it| it.bytes = 6_250_000 - 131_073, "sent, and");
     check(receiver, |it| it.bytes = 1 << 52, "sent, and");
     check(OwnStream { omits: true, ..receiver }, |it| it.bytes = 6_000_000, "");
     check(udp, |it| it.bytes = 20_000_000, "received, and at most");
