@@ -69,10 +69,11 @@ impl CoordinatorLink {
         frame::write(&mut output.pipe, reply).is_ok()
     }
 
-    /// Waits until the coordinator sends a start time; `None` if there will be none.
+    /// Waits until the coordinator sends a start time; `None` if there will be none. The end of a turn does
+    /// not end the wait: its start would begin the next step.
     pub fn next_start(&self) -> Option<u64> {
         let starts = self.start_times.lock().even_if_poisoned();
-        while !self.cancel.load(Ordering::Relaxed) {
+        while !self.is_stopped() {
             match starts.recv_timeout(Duration::from_millis(50)) {
                 Ok(at_ns) => return Some(at_ns),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
@@ -153,5 +154,26 @@ impl CoordinatorLink {
             }
         };
         thread::Builder::new().spawn(send).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A turn whose deadline fires while its host waits still takes its own start, which would otherwise
+    /// begin the next step; after a stop there is none.
+    #[test]
+    fn deadline_leaves_no_start_to_the_next_step() {
+        let (start, starts) = mpsc::channel();
+        let link = CoordinatorLink::new(Box::new(io::sink()), starts);
+        link.cancel().store(true, Ordering::SeqCst);
+        start.send(1).unwrap();
+        assert_eq!(link.next_start(), Some(1));
+        link.cancel().store(false, Ordering::SeqCst);
+        start.send(2).unwrap();
+        assert_eq!(link.next_start(), Some(2));
+        link.cancel_all();
+        assert_eq!(link.next_start(), None);
     }
 }
