@@ -176,7 +176,7 @@ fn note_marks(claim: &Claim, notes: &mut Vec<Note>) -> Vec<usize> {
     }
     let lines = vec![claim.note.clone()];
     let number = notes.iter().position(|it| it.lines == lines).unwrap_or_else(|| {
-        let (mark, name) = (Some(notes.len() + 1), format_claim(claim));
+        let (mark, name) = (Some(notes.len() + 1), Some(format_claim(claim)));
         notes.push(Note { mark, name, tone: Tone::Quiet, lines, advice: String::new() });
         notes.len() - 1
     });

@@ -150,8 +150,8 @@ pub struct TableCell {
 pub struct Note {
     /// Number by which cells refer to the note.
     pub mark: Option<usize>,
-    /// Stable name of a warning, or the case that failed.
-    pub name: String,
+    /// Subject of the lines, such as the case that failed; a warning names its results in them.
+    pub name: Option<String>,
     /// Meaning of the note.
     pub tone: Tone,
     /// Doubts or failures, one sentence each.

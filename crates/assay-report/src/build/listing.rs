@@ -75,7 +75,7 @@ pub fn listing(
         document.heading(word("list-unreadable"));
         let note = |(id, reason): &(String, String)| Note {
             mark: None,
-            name: id.clone(),
+            name: Some(id.clone()),
             tone: Tone::Doubt,
             lines: vec![reason.clone()],
             advice: message!("list-unreadable-advice", id = id),

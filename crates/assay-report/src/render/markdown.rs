@@ -140,12 +140,8 @@ fn note(note: &Note) -> String {
     } else {
         format!("  \n  → {}", escape_inline(&note.advice))
     };
-    format!(
-        "- {mark}**{}**{}{}{advice}",
-        escape_inline(&note.name),
-        colon(),
-        lines.join("  \n  ")
-    )
+    let name = note.name.as_ref().map(|name| format!("**{}**{}", escape_inline(name), colon()));
+    format!("- {mark}{}{}{advice}", name.unwrap_or_default(), lines.join("  \n  "))
 }
 
 fn captioned_table(table: &ReportTable) -> String {

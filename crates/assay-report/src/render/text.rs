@@ -197,8 +197,10 @@ impl TextRenderer {
         let room = self.options.width.saturating_sub(hanging).max(1);
         let mut lines = vec![];
         for (index, line) in note.lines.iter().enumerate() {
-            let named =
-                if index == 0 { format!("{}: {line}", note.name) } else { line.clone() };
+            let named = match note.name.as_ref().filter(|_| index == 0) {
+                Some(name) => format_fact(name, line),
+                None => line.clone(),
+            };
             lines.extend(wrap(&named, room));
         }
         let mut toned: Vec<String> = indent_lines_by(hanging, lines);

@@ -77,7 +77,7 @@ impl Notes {
         }
         let note = |(mark, group): (usize, &NoteGroup)| Note {
             mark: Some(mark),
-            name: group.id.clone(),
+            name: None,
             tone: Tone::Doubt,
             lines: group.lines(),
             advice: group.advice.clone(),
@@ -169,10 +169,10 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &RunSumma
         let skipped = failures.iter().filter_map(|it| skipped_because_of(&it.case, summary));
         Note {
             mark: None,
-            name: match summary.hosts.len() {
+            name: Some(match summary.hosts.len() {
                 0 | 1 => first.case.clone(),
                 _ => format!("{} ({})", first.case, first.host),
-            },
+            }),
             tone: Tone::Bad,
             lines: std::iter::once(words.text).chain(likewise).chain(skipped).collect(),
             advice: words.advice,
@@ -189,7 +189,7 @@ pub(super) fn add_omitted(document: &mut Document, summary: &RunSummary) {
     document.heading(word("heading-omitted"));
     let note = |omitted: &OmittedMeasure| {
         let words = catalogue::omitted(omitted);
-        let (mark, name) = (None, omitted.benchmark.clone());
+        let (mark, name) = (None, Some(omitted.benchmark.clone()));
         Note { mark, name, tone: Tone::Doubt, lines: vec![words.text], advice: words.advice }
     };
     document.blocks.push(Block::Notes(summary.omitted.iter().map(note).collect()));
