@@ -1,10 +1,13 @@
 //! List of runs: its rows on the terminal and in a site, and its document for programs.
 
+use std::collections::BTreeSet;
+
 use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
 use assay_report::build::ListedRun;
-use assay_store::{ListEntry, RunListing};
+use assay_run::failure::CommandFailure;
+use assay_store::{ListEntry, RunFilter, RunListing};
 use serde::Serialize;
 
 /// Machine-readable list.
@@ -107,4 +110,54 @@ fn list_entry(run: &ListEntry) -> ListedEntry<'_> {
         trusted: run.trust == TrustLevel::Sound,
         trust: run.trust,
     }
+}
+
+/// Property of runs by which a filter selects.
+struct SelectedProperty<'f> {
+    /// Its name, `label`, and that of several.
+    names: [&'static str; 2],
+    wanted: Option<&'f String>,
+    find: fn(&ListEntry) -> Option<&str>,
+}
+
+/// Returns the failure of a filter that selects no run: names the label, suite or host that none has,
+/// and those of the stored runs.
+#[must_use]
+pub fn no_match_failure(filter: &RunFilter, runs: &[ListEntry]) -> CommandFailure {
+    /// Maximum number of labels, suites or hosts in the message.
+    const MAX_NAMED: usize = 10;
+    let property = |names, wanted, find| SelectedProperty { names, wanted, find };
+    let properties = [
+        property(["label", "labels"], filter.label.as_ref(), |run| run.label.as_deref()),
+        property(["suite", "suites"], filter.suite.as_ref(), |run| Some(&run.suite)),
+        property(["host", "hosts"], filter.host.as_ref(), |run| {
+            Some(run.host.as_str()).filter(|host| !host.is_empty())
+        }),
+    ];
+    let newest = runs.iter().map(|run| run.started.as_str()).max();
+    let missing =
+        properties.into_iter().find_map(|SelectedProperty { names, wanted, find }| {
+            let known: BTreeSet<&str> = runs.iter().filter_map(find).collect();
+            let wanted = wanted.filter(|wanted| !known.contains(wanted.as_str()))?;
+            Some((names, wanted, known))
+        });
+    let what = match &missing {
+        Some(([one, _], wanted, _)) => format!("no run has the {one} `{wanted}`"),
+        None => "no run matches these options".to_owned(),
+    };
+    let reason = match (newest, missing) {
+        (None, _) => "the store has no runs".to_owned(),
+        (_, Some(([one, _], _, known))) if known.is_empty() => {
+            format!("no stored run has a {one}")
+        }
+        (_, Some(([_, many], _, known))) => {
+            let more = if known.len() > MAX_NAMED { ", …" } else { "" };
+            let named: Vec<&str> = known.into_iter().take(MAX_NAMED).collect();
+            format!("the {many} of the stored runs are {}{more}", named.join(", "))
+        }
+        (Some(newest), None) => format!("the newest run began {newest}"),
+    };
+    CommandFailure::usage(what)
+        .with_reason(reason)
+        .advise("`assay list` shows the stored runs with their labels and hosts")
 }

@@ -7,7 +7,7 @@ mod placeholders;
 mod runs;
 mod verdicts;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_model::failure::os_error;
@@ -19,7 +19,7 @@ use assay_run::failure::CommandFailure;
 use assay_store::{ListEntry, RunFilter, RunListing, Store};
 
 use crate::ArchiveRequest;
-use crate::run_list::list_row;
+use crate::run_list::{list_row, no_match_failure};
 use folder::{FileRecord, SiteFolder, SiteManifest};
 use histories::MAX_HISTORY_RUNS;
 use placeholders::Placeholders;
@@ -79,29 +79,6 @@ pub fn write_site(
     written.warnings.drain(..).for_each(|warning| warn(&warning));
     written.is_complete &= are_whole;
     Ok(written)
-}
-
-/// Failure of a selection that no run matches, with the labels of the stored runs if there are any.
-fn no_match_failure(filter: &RunFilter, runs: &[ListEntry]) -> CommandFailure {
-    /// Maximum number of labels in the message.
-    const MAX_LABELS_NAMED: usize = 10;
-    let labels: BTreeSet<&str> = runs.iter().filter_map(|run| run.label.as_deref()).collect();
-    let what = match &filter.label {
-        Some(label) if !labels.contains(label.as_str()) => {
-            format!("no run has the label `{label}`")
-        }
-        _ => "no run matches these options".to_owned(),
-    };
-    let named: Vec<&str> = labels.iter().copied().take(MAX_LABELS_NAMED).collect();
-    let more = if labels.len() > named.len() { ", …" } else { "" };
-    let reason = match named.as_slice() {
-        _ if runs.is_empty() => "the store has no runs".to_owned(),
-        [] => "no stored run has a label".to_owned(),
-        _ => format!("the labels of the stored runs are {}{more}", named.join(", ")),
-    };
-    CommandFailure::usage(what)
-        .with_reason(reason)
-        .advise("`assay list` shows the stored runs with their labels and hosts")
 }
 
 /// Properties of every page: another one makes all pages new.

@@ -193,6 +193,12 @@ impl From<ResolveError> for CommandFailure {
             ResolveError::SeveralRuns { .. } => {
                 Self::usage(error.to_string()).advise("name one of them")
             }
+            ResolveError::Unknown { ref name, .. } if name.contains('~') => Self::usage(
+                error.to_string(),
+            )
+            .advise(
+                "only latest counts back: latest~1; `assay list` shows the runs of each label",
+            ),
             ResolveError::NoRuns { .. }
             | ResolveError::Ambiguous { .. }
             | ResolveError::Unknown { .. }

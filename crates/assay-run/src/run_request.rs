@@ -346,6 +346,23 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
         expand::PlanError::NotEnoughMemory { .. } => {
             failure.advise("request less, or omit the size to let assay choose it")
         }
+        expand::PlanError::Zero { .. } => failure.advise("request 1 or more"),
+        expand::PlanError::ZeroSize { .. } => failure.advise("request a size like 64B or 1MiB"),
+        expand::PlanError::TooSmall { minimum, .. } => {
+            failure.advise(format!("request {minimum} or more, or omit the value"))
+        }
+        expand::PlanError::SizeTooLarge { most, .. } => {
+            failure.advise(format!("request {most} or less"))
+        }
+        expand::PlanError::NumberTooLarge { most, .. } => {
+            failure.advise(format!("request {most} or less"))
+        }
+        expand::PlanError::RateTooLarge { most, .. } => {
+            failure.advise(format!("request {most:e} or less"))
+        }
+        expand::PlanError::NoTarget => {
+            failure.advise("name a file, a folder or a device: `assay run SUITE --target DIR`")
+        }
         expand::PlanError::UnknownMemory => failure.advise(host_check::advise_on_memory()),
         expand::PlanError::NothingToMeasure { .. } => {
             failure.advise("run `assay help tools` for the benchmarks of each tool")

@@ -1,10 +1,11 @@
 //! Names of runs on the command line, with advice for names of systems. The store resolves them.
 
+use assay_archive::run_list;
 use assay_claims::reference;
 use assay_console::options::StoreArguments;
 use assay_model::path_text;
 use assay_run::failure::CommandFailure;
-use assay_store::{ReadRun, Store};
+use assay_store::{ReadRun, RunFilter, Store};
 
 use crate::store_access;
 use crate::terminal::Terminal;
@@ -30,6 +31,18 @@ pub(crate) fn read_all(
 ) -> Result<Vec<ReadRun>, CommandFailure> {
     store_access::read_all(typed, names, terminal)
         .map_err(|failure| names.iter().fold(failure, |it, name| advise_about_name(it, name)))
+}
+
+/// Checks that a run has this label: a name of `--label` is no run.
+pub(crate) fn check_label(typed: &StoreArguments, label: &str) -> Result<(), CommandFailure> {
+    let runs = store_access::list_runs(typed)?.runs;
+    match runs.iter().any(|run| run.label.as_deref() == Some(label)) {
+        true => Ok(()),
+        false => {
+            let filter = RunFilter { label: Some(label.to_owned()), ..RunFilter::default() };
+            Err(run_list::no_match_failure(&filter, &runs))
+        }
+    }
 }
 
 /// Returns whether a name denotes a run or a label.

@@ -124,7 +124,7 @@ pub(super) fn parse_margin(text: &str) -> Result<f64, String> {
     if ratio > 0.0 && ratio < 1.0 {
         Ok(ratio)
     } else {
-        Err("expected a share between 0% and 100%, like `5%`".into())
+        Err("expected a share above 0% and below 100%, like `5%`".into())
     }
 }
 

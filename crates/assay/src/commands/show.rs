@@ -129,6 +129,9 @@ pub(crate) fn report(
             .advise("add `--format learn`"));
     }
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
+    if let Some(label) = &typed.label {
+        run_names::check_label(&typed.store, label)?;
+    }
     let read = run_names::read_all(&typed.store, typed.labelled_runs(), terminal)?;
     let status = stored_status(&read);
     let is_whole: Vec<bool> = read.iter().map(ReadRun::is_whole).collect();

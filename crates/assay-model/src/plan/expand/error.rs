@@ -116,9 +116,7 @@ pub enum PlanError {
         found: String,
     },
     /// Storage has no default target.
-    #[error(
-        "no storage target: name a file, a folder or a device (`assay run … --target DIR`)"
-    )]
+    #[error("no storage target is named")]
     NoTarget,
     /// No measurer can measure any part of the suite.
     #[error("nothing to measure: {by} supports no benchmark of suite {suite}")]

@@ -487,12 +487,7 @@ fn storage(text: &str) -> MeasureRequest {
 #[test]
 fn storage_expands_sizes_depths_and_points() {
     for (text, expected) in [
-        (
-            "operation = \"read\"",
-            expect![
-                "no storage target: name a file, a folder or a device (`assay run … --target DIR`)"
-            ],
-        ),
+        ("operation = \"read\"", expect!["no storage target is named"]),
         (
             "operation = \"read\"\npath = \"/v\"",
             expect![[r#"

@@ -46,7 +46,7 @@ const COMMAND_WORDS: &[(&[&str], &str)] = &[
     (&["delete", "remove"], "`assay rm RUN` removes runs"),
     (&["diff"], "`assay compare A B` compares runs"),
     (
-        &["label", "note", "tag"],
+        &["label", "labels", "note", "tag"],
         "give `--label NAME` or `--note TEXT` to the command that measures or imports",
     ),
     (
@@ -54,6 +54,18 @@ const COMMAND_WORDS: &[(&[&str], &str)] = &[
         "`assay report RUN --format learn` writes a page, `assay site FOLDER` a site of all runs",
     ),
     (&["version"], "`assay --version` prints the version"),
+    (
+        &["gate", "gates", "check", "limits", "claims", "expectations"],
+        "`assay compare RUN FILE` compares a stored run with a file of expectations, `--expect FILE` a new one",
+    ),
+    (
+        &["trust", "sound", "noisy", "suspect", "verdict", "percentile", "percentiles"],
+        "`assay help results` explains the words and numbers of a report",
+    ),
+    (
+        &["exit", "exit-code", "exit-status", "codes"],
+        "`assay help exit-codes` lists the exit codes",
+    ),
 ];
 
 /// Words that are no operation of a command, with the advice that names the right one.
@@ -101,9 +113,8 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
         return None;
     }
     let failure = CommandFailure::usage(format!("there is no command `{command}`"));
-    if let Some((_, advice)) = COMMAND_WORDS.iter().find(|(words, _)| words.contains(&command))
-    {
-        return Some(failure.advise(*advice));
+    if let Some(advice) = topic_advice(command) {
+        return Some(failure.advise(advice));
     }
     if suites::is_built_in(command) {
         return Some(failure.advise(format!("it is a suite: `assay run {command}`")));
@@ -114,7 +125,8 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
     })
 }
 
-/// Returns advice for a topic of the help that is a word for a command, or an option of commands.
+/// Returns advice for a word that is no command or topic of the help: it may be another word for a
+/// command, or an option of commands.
 pub(super) fn topic_advice(topic: &str) -> Option<String> {
     if let Some((_, advice)) = COMMAND_WORDS.iter().find(|(words, _)| words.contains(&topic)) {
         return Some((*advice).to_owned());
