@@ -13,7 +13,7 @@
 //! measured before begins at its number, which a single pass checks.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::clock;
 use crate::mapping::{MapError, Mapping, PageAdvice};
@@ -47,8 +47,12 @@ impl CorePair {
     /// hand-overs of a repetition. `accepted` is the number of round trips that this pair had before.
     ///
     /// # Errors
-    /// [`CoreToCoreError`]: a CPU or memory is unavailable, or a hand-over was lost.
-    pub fn prepare(cpus: [usize; 2], accepted: Option<u64>) -> Result<Self, CoreToCoreError> {
+    /// [`CoreToCoreError`]: a CPU or memory is unavailable, a hand-over was lost, or it was cancelled.
+    pub fn prepare(
+        cpus: [usize; 2],
+        accepted: Option<u64>,
+        cancel: &AtomicBool,
+    ) -> Result<Self, CoreToCoreError> {
         let mut team = TimedTeam::new(&cpus).map_err(CoreToCoreError::StartThreads)?;
         let lines = Mapping::new(LINES * LINE_BYTES, PageAdvice::Default)
             .map_err(CoreToCoreError::MapLines)?;
@@ -61,7 +65,7 @@ impl CorePair {
         let mut pair = Self { team, lines, next_line: 0, round_trips };
         let is_known = accepted.is_some() && pair.pass_s()? >= REPETITION_S;
         if !is_known {
-            pair.calibrate()?;
+            pair.calibrate(cancel)?;
         }
         Ok(pair)
     }
@@ -84,10 +88,13 @@ impl CorePair {
         Ok(self.pass_s()? / self.hand_overs_per_repetition() as f64)
     }
 
-    fn calibrate(&mut self) -> Result<(), CoreToCoreError> {
+    fn calibrate(&mut self, cancel: &AtomicBool) -> Result<(), CoreToCoreError> {
         let (began_ns, mut long_passes) = (clock::now_ns(), 0);
         let is_warm = || clock::seconds_between(began_ns, clock::now_ns()) >= WARM_UP_S;
         while long_passes < CALIBRATION_PASSES || !is_warm() {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(CoreToCoreError::Cancelled);
+            }
             if self.pass_s()? >= REPETITION_S {
                 long_passes += 1;
             } else {
@@ -141,6 +148,9 @@ pub enum CoreToCoreError {
     /// The memory of the lines could not be mapped.
     #[error("cannot map the memory of the cache lines")]
     MapLines(#[source] MapError),
+    /// The caller cancelled the preparation.
+    #[error("the measurement was cancelled")]
+    Cancelled,
     /// The line was not handed over as often as counted.
     #[error("wrong number of hand-overs: counted {counted}, expected {expected}")]
     WrongCount {
@@ -157,6 +167,14 @@ mod tests {
     use crate::pin;
 
     #[test]
+    fn cancelled_preparation_ends() {
+        let cpus = pin::allowed_cpus().unwrap();
+        let last = cpus[cpus.len() - 1];
+        let outcome = CorePair::prepare([cpus[0], last], None, &AtomicBool::new(true));
+        assert!(matches!(outcome, Err(CoreToCoreError::Cancelled)), "{outcome:?}");
+    }
+
+    #[test]
     fn counts_every_hand_over() {
         let cpus = pin::allowed_cpus().unwrap();
         let [first, second, ..] = cpus[..] else {
@@ -164,7 +182,7 @@ mod tests {
             return;
         };
         for cpus in [[first, second], [second, first]] {
-            let mut pair = CorePair::prepare(cpus, None).unwrap();
+            let mut pair = CorePair::prepare(cpus, None, &AtomicBool::new(false)).unwrap();
             for _ in 0..=LINES {
                 assert!(pair.repetition().unwrap() > 0.0);
             }
@@ -179,8 +197,12 @@ mod tests {
             println!("SKIPPED accepted_round_trips_are_the_start: one CPU");
             return;
         };
-        let accepted = 4 * CorePair::prepare([first, second], None).unwrap().round_trips();
-        let mut pair = CorePair::prepare([first, second], Some(accepted)).unwrap();
+        let accepted = 4 * CorePair::prepare([first, second], None, &AtomicBool::new(false))
+            .unwrap()
+            .round_trips();
+        let mut pair =
+            CorePair::prepare([first, second], Some(accepted), &AtomicBool::new(false))
+                .unwrap();
         assert!(pair.round_trips() >= accepted, "{} {accepted}", pair.round_trips());
         assert!(pair.repetition().unwrap() > 0.0);
     }
@@ -198,7 +220,7 @@ mod tests {
     #[test]
     fn rejects_missing_cpu() {
         let first = pin::allowed_cpus().unwrap()[0];
-        let refused = CorePair::prepare([first, 8191], None);
+        let refused = CorePair::prepare([first, 8191], None, &AtomicBool::new(false));
         assert!(matches!(refused, Err(CoreToCoreError::StartThreads(_))), "{refused:?}");
     }
 }

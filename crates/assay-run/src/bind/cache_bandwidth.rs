@@ -24,7 +24,7 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let sweep = ReadSweep::prepare(&config)?;
+            let sweep = ReadSweep::prepare(&config, recorder.cancel())?;
             recorder.add_fact(Attribute::Kernel, sweep.isa());
             Ok(sweep)
         },

@@ -19,6 +19,7 @@ use crate::recorder::CaseError;
 impl From<CoreToCoreError> for CaseError {
     fn from(error: CoreToCoreError) -> Self {
         match error {
+            CoreToCoreError::Cancelled => Self::Interrupted,
             CoreToCoreError::StartThreads(_) => Self::from_error(ErrorArea::Threads, &error),
             other => Self::from_error(ErrorArea::Latency, &other),
         }

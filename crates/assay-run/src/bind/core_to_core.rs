@@ -66,9 +66,12 @@ fn measure_round(
         }
         let cpus = work.groups[group].pairs[pair];
         let accepted = round_trips.get(&(group, pair)).copied();
-        let mut core_pair = prepare_pair(cpus, is_first_home, accepted)?;
+        let mut core_pair = prepare_pair((cpus, is_first_home), accepted, recorder.cancel())?;
         round_trips.insert((group, pair), core_pair.round_trips());
-        let seconds = measure_pair(&mut core_pair, repetitions, recorder.cancel())?;
+        let seconds = measure_pair(&mut core_pair, repetitions, &|| {
+            let is_late = recorder.elapsed_s() > recorder.budget_s();
+            is_late || recorder.cancel().load(Ordering::Relaxed)
+        })?;
         latencies_s[group].push(seconds);
         recorder.add_series_sample(pair_key(&work.groups[group], cpus), seconds);
     }
@@ -80,27 +83,27 @@ fn measure_round(
 }
 
 fn prepare_pair(
-    cpus: [u32; 2],
-    is_first_home: bool,
+    (cpus, is_first_home): ([u32; 2], bool),
     accepted: Option<u64>,
+    cancel: &AtomicBool,
 ) -> Result<CorePair, CoreToCoreError> {
     let mut cpus = cpus.map(|cpu| cpu as usize);
     if !is_first_home {
         cpus.reverse();
     }
-    CorePair::prepare(cpus, accepted)
+    CorePair::prepare(cpus, accepted, cancel)
 }
 
-/// Returns the median seconds per hand-over of a few repetitions, of fewer if the case is stopped: with
-/// ten other threads, 100 repetitions of two CPUs took 20 s.
+/// Returns the median seconds per hand-over of a few repetitions, of fewer once the time of the case is
+/// over: with ten other threads, 100 repetitions of two CPUs took 20 s.
 fn measure_pair(
     pair: &mut CorePair,
     repetitions: usize,
-    cancel: &AtomicBool,
+    is_over: &dyn Fn() -> bool,
 ) -> Result<f64, CoreToCoreError> {
     let mut latencies_s = Vec::new();
     while latencies_s.len() < repetitions {
-        if latencies_s.len() >= MIN_REPETITIONS && cancel.load(Ordering::Relaxed) {
+        if latencies_s.len() >= MIN_REPETITIONS && is_over() {
             break;
         }
         latencies_s.push(pair.repetition()?);

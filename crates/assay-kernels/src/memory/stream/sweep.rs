@@ -6,7 +6,7 @@
 //! All elements are 1, so that the sum of a thread is the number of elements that it read.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use assay_model::poisoned_lock::PoisonedLock as _;
 
@@ -22,6 +22,8 @@ const SUMS: usize = 8;
 const STEP_BYTES: usize = SUMS * 64;
 /// Minimum length of a repetition: long compared with the start of a team, tens of microseconds.
 const REPETITION_S: f64 = 2e-3;
+/// Elements that a thread fills between two checks for a cancellation: 4 MiB.
+const FILL_ELEMENTS: usize = 512 << 10;
 /// Passes in a row that must be long enough, since an interruption makes one long.
 const CALIBRATION_PASSES: usize = 3;
 
@@ -48,11 +50,12 @@ pub struct ReadSweep {
 
 impl ReadSweep {
     /// Starts the threads, which fill their buffers, and determines the number of walks of a
-    /// repetition.
+    /// repetition. On a busy machine each of its passes may take many time slices, so that `cancel` is
+    /// checked before each.
     ///
     /// # Errors
-    /// [`StreamError`]: a CPU or memory is unavailable, or a sum is wrong.
-    pub fn prepare(config: &ReadSweepConfig) -> Result<Self, StreamError> {
+    /// [`StreamError`]: a CPU or memory is unavailable, a sum is wrong, or it was cancelled.
+    pub fn prepare(config: &ReadSweepConfig, cancel: &AtomicBool) -> Result<Self, StreamError> {
         let mut team = TimedTeam::new(&config.cpus).map_err(StreamError::StartTeam)?;
         let advice = PageAdvice::from_huge_pages(config.huge_pages);
         let bytes = (config.bytes_per_thread / STEP_BYTES).max(1) * STEP_BYTES;
@@ -61,12 +64,19 @@ impl ReadSweep {
         let unfilled: Vec<_> = buffers.iter_mut().map(Mutex::new).collect();
         team.team().run(|member| {
             let mut buffer = unfilled[member].lock().even_if_poisoned();
-            buffer.as_mut_slice::<f64>().fill(1.0);
+            for part in buffer.as_mut_slice::<f64>().chunks_mut(FILL_ELEMENTS) {
+                if !cancel.load(Ordering::Relaxed) {
+                    part.fill(1.0);
+                }
+            }
         });
         drop(unfilled);
         let sums = config.cpus.iter().map(|_| CachePadded::default()).collect();
         let mut sweep = Self { team, buffers, sums, kernel: widest_kernel(), walks: 1 };
         sweep.walks = calibrate(|walks| {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(StreamError::Cancelled);
+            }
             sweep.walks = walks;
             sweep.pass_s()
         })?;
@@ -211,6 +221,14 @@ mod tests {
     use crate::pin;
 
     #[test]
+    fn cancelled_preparation_ends() {
+        let cpus = vec![pin::allowed_cpus().unwrap()[0]];
+        let config = ReadSweepConfig { cpus, bytes_per_thread: 1 << 20, huge_pages: false };
+        let outcome = ReadSweep::prepare(&config, &AtomicBool::new(true));
+        assert!(matches!(outcome, Err(StreamError::Cancelled)), "{outcome:?}");
+    }
+
+    #[test]
     fn every_kernel_reads_every_element() {
         let mut buffer = Mapping::new(3 * STEP_BYTES, PageAdvice::Default).unwrap();
         buffer.as_mut_slice::<f64>().fill(1.0);
@@ -237,7 +255,7 @@ mod tests {
     fn wrong_sum_is_an_error() {
         let cpus = pin::allowed_cpus().unwrap();
         let config = ReadSweepConfig { cpus, bytes_per_thread: 5000, huge_pages: false };
-        let mut sweep = ReadSweep::prepare(&config).unwrap();
+        let mut sweep = ReadSweep::prepare(&config, &AtomicBool::new(false)).unwrap();
         assert!(sweep.repetition().unwrap() > 0.0);
         assert_eq!(sweep.buffers[0].len_bytes(), 9 * STEP_BYTES);
         sweep.buffers[0].as_mut_slice::<f64>()[7] = 2.0;
