@@ -57,7 +57,8 @@ const IPERF3: SystemPackage =
     package("iperf3", "client and server of the network tests, in all pairings");
 const QPERF: SystemPackage =
     package("qperf", "client and server of the ping-pong, in all pairings");
-const SOCKPERF: SystemPackage = package("sockperf", "its ping-pong, as a peer");
+const SOCKPERF: SystemPackage =
+    package("sockperf", "client and server of its tests, in all pairings");
 const JQ: SystemPackage = package("jq", "reads the figures of JSON output in `suites/bench`");
 const PING: SystemPackage = package("iputils-ping", "`ping`, as a peer");
 const IPROUTE: SystemPackage =
@@ -164,6 +165,7 @@ pub const FOR_TESTS: &[SystemPackage] = &[
     OPENBLAS,
     IPERF3,
     QPERF,
+    SOCKPERF,
     PING,
     IPROUTE,
     ETHTOOL,

@@ -1,5 +1,5 @@
 //! Commands with the options and output of other tools: Vdbench, fio, IOR, iperf3,
-//! qperf, ping, perftest and OSU's.
+//! qperf, sockperf, ping, perftest and OSU's.
 //!
 //! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
 
@@ -14,5 +14,6 @@ pub mod osu;
 pub mod perftest;
 pub mod ping;
 pub mod qperf;
+pub mod sockperf;
 pub mod unsupported_options;
 pub mod vdbench;

@@ -1,7 +1,7 @@
-//! Unsupported options of iperf3, qperf and ping, and the failure for an unsupported option of any
+//! Unsupported options of iperf3, qperf, sockperf and ping, and the failure for an unsupported option of any
 //! tool.
 //!
-//! The parsers of these three derive from their structs, whose fields are the rows of supported options.
+//! The parsers of these four derive from their structs, whose fields are the rows of supported options.
 
 use std::convert::Infallible;
 
@@ -15,6 +15,7 @@ pub type RefusedOption = OptionSpec<Infallible>;
 const COMMANDS: &[(EmulatedTool, &[RefusedOption])] = &[
     (describe_tool("iperf3"), IPERF3),
     (describe_tool("qperf"), QPERF),
+    (describe_tool("sockperf"), SOCKPERF),
     (describe_tool("ping"), PING),
 ];
 
@@ -49,6 +50,42 @@ const QPERF: &[RefusedOption] = &[
         "the option is about RDMA; only socket tests are supported",
         "leave it out, or use `qperf` itself for RDMA",
     ),
+];
+
+const SOCKPERF: &[RefusedOption] = &[
+    reject(
+        "-f --file -F --iomux-type",
+        "a client and a server have one address",
+        "-i and -p; start one process for each connection",
+    ),
+    reject(
+        "--mc-rx-if --mc-tx-if --mc-loopback-enable --mc-ttl --mc-source-filter --srv-num",
+        "multicast is not supported",
+        "the address of one host with -i",
+    ),
+    reject(
+        "--threads-num --cpu-affinity --sender-affinity --receiver-affinity",
+        "CPUs and threads cannot be selected",
+        "use `taskset -c N assay sockperf …` at either end",
+    ),
+    reject(
+        "-a --activity -A --Activity -d --debug",
+        "nothing is printed during a test, because it would delay messages",
+        "use --full-log for the time of every message",
+    ),
+    reject(
+        "--vmazcopyread --load-vma --vmarxfiltercb --dummy-send --set-sock-accl",
+        "the option needs the VMA library of NVIDIA's network cards",
+        "leave it out, or use `sockperf` itself with VMA",
+    ),
+    reject("--rate-limit", "the kernel does not pace the messages", "use --mps N"),
+    reject(
+        "--tcp-skip-blocking-send",
+        "a message waits until the socket has room",
+        "use --mps N below the rate of the path",
+    ),
+    reject("--daemonize", "a server stays in the foreground", "start it with `nohup … &`"),
+    reject("--data-file", "playback is not supported", "use under-load with --mps N"),
 ];
 
 const PING: &[RefusedOption] = &[
@@ -96,7 +133,7 @@ pub const fn reject(
     OptionSpec::reject(names, ValueKind::Flag, why, instead)
 }
 
-/// Finds the refusal of an option of iperf3, qperf or ping.
+/// Finds the refusal of an option of iperf3, qperf, sockperf or ping.
 #[must_use]
 pub fn find_refusal(command: &str, option: &str) -> Option<UnsupportedOption> {
     let (tool, rows) = COMMANDS.iter().find(|(tool, _)| tool.command == command)?;
@@ -128,7 +165,9 @@ mod tests {
     use clap::{Args, Command};
 
     use super::*;
-    use crate::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
+    use crate::options::network::{
+        Iperf3Arguments, PingArguments, QperfArguments, SockperfArguments,
+    };
 
     #[test]
     fn unsupported_options_are_not_accepted() {
@@ -137,6 +176,7 @@ mod tests {
             let command = match tool.command {
                 "iperf3" => Iperf3Arguments::augment_args(command),
                 "qperf" => QperfArguments::augment_args(command),
+                "sockperf" => SockperfArguments::augment_args(command),
                 "ping" => PingArguments::augment_args(command),
                 other => panic!("{other} has no options here"),
             };

@@ -8,7 +8,7 @@ use std::path::Path;
 use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::lint;
 use assay_dialects::wire::iperf3::{self, Cookie, Iperf3Parameters, Iperf3Results};
-use assay_dialects::wire::qperf;
+use assay_dialects::wire::{qperf, sockperf};
 use assay_dialects::{fio, ior, vdbench};
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::{self, Placement};
@@ -55,6 +55,12 @@ pub const READERS: &[FuzzedReader] = &[
     reader("iperf3-messages", &[], IPERF3_MESSAGES, iperf3_messages),
     reader("qperf-server", &[], &["\0\0\x04\0\x0b\0\x09\0"], qperf_server),
     reader("qperf-client", &[], &["\x01\x10\0\0synchronization before test"], qperf_client),
+    reader(
+        "sockperf-messages",
+        &[],
+        &["\0\0\0\0\0\0\0\x01\0\x03\0\0\0\x14four…"],
+        sockperf_messages,
+    ),
     reader("hpcc", &["assay-adapters/tests/golden/hpcc/*"], &[], tools::hpcc),
     reader("xhpl", &["assay-adapters/tests/golden/xhpl/*"], &[], tools::xhpl),
     reader("stream", &["assay-adapters/tests/golden/stream/*"], &[], tools::stream),
@@ -448,4 +454,33 @@ fn qperf_client(bytes: &[u8]) -> String {
         collect_events(|| client.next_event()) + &client.rejection().to_string()
     });
     results.collect()
+}
+
+fn sockperf_messages(bytes: &[u8]) -> String {
+    let mut stream = sockperf::SockperfReceiver::new(sockperf::MAX_DATAGRAM_BYTES);
+    let mut rest = bytes;
+    let mut messages = 0_u32;
+    while !rest.is_empty() {
+        let room = stream.room();
+        let count = room.len().min(rest.len()).min(7);
+        room[..count].copy_from_slice(&rest[..count]);
+        stream.add(count);
+        rest = &rest[count..];
+        loop {
+            match stream.take_message() {
+                Ok(Some((header, message))) => {
+                    assert_eq!(header.length as usize, message.len());
+                    messages += 1;
+                }
+                Ok(None) => break,
+                Err(error) => return format!("{messages} {error}"),
+            }
+        }
+    }
+    let mut datagram = sockperf::SockperfReceiver::new(sockperf::MAX_DATAGRAM_BYTES);
+    let room = datagram.room_for_datagram();
+    let count = room.len().min(bytes.len());
+    room[..count].copy_from_slice(&bytes[..count]);
+    datagram.add(count);
+    format!("{messages} {}", datagram.take_datagram().is_some())
 }

@@ -14,7 +14,9 @@ use assay_console::options::{
 use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
-use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
+use assay_emulation::options::network::{
+    Iperf3Arguments, PingArguments, QperfArguments, SockperfArguments,
+};
 use assay_emulation::options::osu::MpiArguments;
 use assay_emulation::options::perftest::RdmaArguments;
 use assay_emulation::options::vdbench::VdbenchArguments;
@@ -88,8 +90,8 @@ use values::{Bandwidth, parse_count, parse_margin, parse_note, parse_parameter, 
     max_term_width = 100,
     after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained,\n\
         `assay help docs` lists the guides.\n\
-        Called by a tool's name (`ln -s assay fio`; also vdbench, ior, iperf3, qperf, ib_send_lat,\n\
-        osu_latency and their like), assay is that tool."
+        Called by a tool's name (`ln -s assay fio`; also vdbench, ior, iperf3, qperf, sockperf,\n\
+        ib_send_lat, osu_latency and their like), assay is that tool."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -121,6 +123,8 @@ pub(crate) enum AssayCommand {
     Iperf3(Box<Iperf3Arguments>),
     /// Run a qperf client or server, with qperf's tests, output and protocol
     Qperf(QperfArguments),
+    /// Run a sockperf client or server, with sockperf's options, output and protocol
+    Sockperf(Box<SockperfArguments>),
     /// Send ICMP echo requests and report the distribution of round trips
     Ping(PingArguments),
     /// Measure MPI point-to-point and collective operations as the OSU benchmarks do, under any MPI
@@ -187,6 +191,7 @@ impl AssayCommand {
                 | Self::Ior(_)
                 | Self::Iperf3(_)
                 | Self::Qperf(_)
+                | Self::Sockperf(_)
                 | Self::Ping(_)
                 | Self::Mpi(_)
                 | Self::Rdma(_)

@@ -17,7 +17,9 @@ use assay_console::{
     failure, file_size_limit, output_file, progress_listener, signals, store_access, terminal,
 };
 use assay_emulation::options::network::normalize_qperf_words;
-use assay_emulation::{called_name, fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};
+use assay_emulation::{
+    called_name, fio, ior, iperf3, osu, perftest, ping, qperf, sockperf, vdbench,
+};
 
 use assay_report::locale;
 use jiff::tz::TimeZone;
@@ -26,6 +28,7 @@ use crate::arguments::{AssayCommand, ScreenArguments, file_extension};
 use crate::commands::help;
 use crate::failure::exit_code;
 use crate::progress_listener::ProgressListener;
+use crate::signals::cancel_on_signals;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::launcher_env::LauncherEnv;
@@ -113,19 +116,14 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         }
         AssayCommand::Fio(typed) => fio::fio(&typed, terminal),
         AssayCommand::Ior(typed) => ior::ior(&typed, terminal),
-        AssayCommand::Iperf3(typed) => {
-            iperf3::iperf3(&typed, &*signals::cancel_on_signals()?, terminal)
+        AssayCommand::Iperf3(typed) => iperf3::iperf3(&typed, &*cancel_on_signals()?, terminal),
+        AssayCommand::Qperf(typed) => qperf::qperf(&typed, &*cancel_on_signals()?, terminal),
+        AssayCommand::Sockperf(typed) => {
+            sockperf::sockperf(&typed, &*cancel_on_signals()?, terminal)
         }
-        AssayCommand::Qperf(typed) => {
-            qperf::qperf(&typed, &*signals::cancel_on_signals()?, terminal)
-        }
-        AssayCommand::Ping(typed) => {
-            ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
-        }
+        AssayCommand::Ping(typed) => ping::ping(&typed, &*cancel_on_signals()?, terminal),
         AssayCommand::Mpi(typed) => osu::mpi(&typed, terminal),
-        AssayCommand::Rdma(typed) => {
-            perftest::rdma(&typed, &*signals::cancel_on_signals()?, terminal)
-        }
+        AssayCommand::Rdma(typed) => perftest::rdma(&typed, &*cancel_on_signals()?, terminal),
         AssayCommand::Plan(typed) => commands::plan::plan(&typed, terminal),
         AssayCommand::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         AssayCommand::Verify(typed) => commands::verify::verify(&typed, terminal),

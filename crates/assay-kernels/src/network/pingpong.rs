@@ -157,7 +157,7 @@ pub fn ping_at_rate(
 }
 
 /// Waits until the clock reads `due_ns`, or until cancelled; returns the last reading.
-fn wait_until(due_ns: u64, cancel: &AtomicBool) -> u64 {
+pub fn wait_until(due_ns: u64, cancel: &AtomicBool) -> u64 {
     loop {
         let now_ns = clock::now_ns();
         if now_ns >= due_ns || cancel.load(Ordering::Relaxed) {

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_dialects::wire::{iperf3, qperf};
+use assay_dialects::wire::{iperf3, qperf, sockperf};
 use assay_fleet::remote::calls::CallError;
 use assay_kernels::network::thread_refusal::ThreadRefusal;
 use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHostFeature};
@@ -48,6 +48,10 @@ pub enum NetworkError {
     ClosedAfterLogin { peer: String },
     #[error("the test with {peer} failed")]
     Qperf { peer: String, source: qperf::QperfProtocolError },
+    #[error("the test with {peer} failed")]
+    Sockperf { peer: String, source: sockperf::SockperfProtocolError },
+    #[error("cannot exchange messages with {peer}")]
+    Messages { peer: String, source: io::Error },
     /// Figures of the far end that cannot be true beside those of this end.
     #[error("cannot use the results of {peer}")]
     Implausible { peer: String, source: BrokenLaw },
@@ -165,6 +169,8 @@ impl NetworkError {
             | Self::NoLogin { .. }
             | Self::ClosedAfterLogin { .. }
             | Self::Qperf { .. }
+            | Self::Sockperf { .. }
+            | Self::Messages { .. }
             | Self::Implausible { .. }
             | Self::Stream { .. }
             | Self::OpenStream { .. }
@@ -247,6 +253,8 @@ impl NetworkError {
                 _ => "check that iperf3 or assay serves this port",
             },
             Self::Qperf { .. } => "check that qperf 0.4 or assay serves this port",
+            Self::Sockperf { .. } => "check that sockperf or assay serves this port",
+            Self::Messages { source, .. } => messages_advice(source),
             // The control connection succeeded, by another protocol or to another port.
             Self::OpenStream { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
                 "the packets are lost on the way: open the firewall for UDP, and for ping-pongs for every port of that server"
@@ -288,6 +296,16 @@ impl NetworkError {
             Self::Interrupted => "start it again",
             Self::Known(_) => "",
         }
+    }
+}
+
+/// Returns advice on messages that cannot be exchanged.
+fn messages_advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            "start `assay sockperf server` or `sockperf server` there, on this port and with the same protocol (--tcp)"
+        }
+        _ => "check the other end's output",
     }
 }
 

@@ -49,6 +49,7 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     // `-f` is iperf3's `--format`, the unit of rates.
     ("iperf3", "lj··f·s·"),
     ("qperf", EMULATED),
+    ("sockperf", EMULATED),
     ("ping", "lj·q··s·"),
     ("mpi", EMULATED),
     ("rdma", EMULATED),

@@ -11,6 +11,8 @@ pub(crate) enum ToolShape {
     Iperf3Json,
     /// Output of qperf
     Qperf,
+    /// Output of sockperf
+    Sockperf,
     /// Statistics of ping
     Ping,
     /// Table of perftest
@@ -46,6 +48,7 @@ impl ToolShape {
             Self::Iperf3 => format == "iperf3-text",
             Self::Iperf3Json => format == "iperf3-json",
             Self::Qperf => format == "qperf",
+            Self::Sockperf => format == "sockperf",
             Self::Ping => format == "ping",
             Self::Perftest => format == "perftest",
             Self::PerftestJson => format == "perftest-json",
@@ -64,6 +67,7 @@ impl ToolShape {
         match self {
             Self::Iperf3 | Self::Iperf3Json => "iperf3",
             Self::Qperf => "qperf",
+            Self::Sockperf => "sockperf",
             Self::Ping => "ping",
             Self::Perftest | Self::PerftestJson => "perftest",
             Self::Osu => "osu",

@@ -17,6 +17,7 @@ mod lying_servers;
 mod path;
 mod peers;
 mod servers;
+mod sockperf;
 mod stored_runs;
 mod tools;
 

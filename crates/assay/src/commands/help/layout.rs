@@ -213,6 +213,13 @@ const EXAMPLES: &[(&str, &str)] = &[
   assay qperf HOST tcp_bw tcp_lat   the client, on the other",
     ),
     (
+        "sockperf",
+        "Examples:
+  assay sockperf server -i ADDRESS             the server, on one host
+  assay sockperf ping-pong -i HOST -m 64 -t 5  the client, on the other
+  assay sockperf under-load -i HOST --mps 50000 --reply-every 50",
+    ),
+    (
         "ping",
         "Examples:
   assay ping vm2 -c 100",

@@ -13,7 +13,7 @@ use assay_store::Store;
 use crate::arguments::ToolShape;
 use crate::output_file;
 use crate::terminal::Terminal;
-use crate::{ior, iperf3, osu, perftest, ping, qperf, vdbench};
+use crate::{ior, iperf3, osu, perftest, ping, qperf, sockperf, vdbench};
 use assay_emulation::fio::record as fio;
 
 /// Prints the run as the tool would have. `store` holds its raw outputs; `output` is the folder of
@@ -55,6 +55,7 @@ pub(super) fn print_tool_output(
         ToolShape::Iperf3 => iperf3::render_stored(run, store, false),
         ToolShape::Iperf3Json => iperf3::render_stored(run, store, true),
         ToolShape::Qperf => qperf::render_stored(run, store),
+        ToolShape::Sockperf => sockperf::render_stored(run, store),
         ToolShape::Ping => ping::render_stored(run, asked),
         ToolShape::Perftest => perftest::render_stored(run, store, false),
         ToolShape::PerftestJson => perftest::render_stored(run, store, true),

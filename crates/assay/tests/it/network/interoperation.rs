@@ -60,7 +60,7 @@ fn client(world: &World, who: Implementation, port: u16, mode: &str) -> Value {
 
 /// Returns the datagrams dropped for lack of socket buffer, which is the only loss on loopback: the
 /// receiver waited for a CPU.
-fn overflowed_datagrams() -> i64 {
+pub(super) fn overflowed_datagrams() -> i64 {
     let table = std::fs::read_to_string("/proc/net/snmp").unwrap();
     let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: "));
     let [names, values] = [rows.next().unwrap(), rows.next().unwrap()];

@@ -1,0 +1,114 @@
+//! Workloads and entries of sockperf's tests for their record.
+
+use assay_model::attribute::Attribute;
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::EventCount;
+use assay_model::workload::{
+    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
+    Workload,
+};
+
+use super::path;
+use super::setup::local_address_for;
+use super::sockperf_client::{SockperfMode, SockperfOutcome, SockperfTest};
+use super::sockperf_statistics::SockperfReplies;
+use crate::round_trips::time_entries;
+
+/// Returns name and workload of a test.
+#[must_use]
+pub fn phase(test: &SockperfTest) -> (String, Workload) {
+    let question = match test.mode {
+        SockperfMode::PingPong | SockperfMode::UnderLoad => {
+            NetworkTest::Latency(NetworkLatency {
+                bytes: test.message_bytes.into(),
+                seconds: test.seconds,
+                spin: test.is_polling,
+                rate_per_s: test.messages_per_s.map(f64::from),
+                load_streams: 0,
+                busy_poll_us: test.socket.busy_poll_us,
+            })
+        }
+        SockperfMode::Throughput => NetworkTest::Throughput(NetworkThroughput {
+            streams: 1,
+            direction: TransferDirection::Send,
+            seconds: test.seconds,
+            copy: true,
+            segmentation: false,
+            rate_bit_per_s: test
+                .messages_per_s
+                .map(|rate| u64::from(rate) * u64::from(test.message_bytes) * 8),
+            congestion: None,
+        }),
+    };
+    let work = NetworkWorkload {
+        to: Some(test.target.host.clone()),
+        port: Some(test.target.port),
+        question,
+    };
+    let workload = match test.is_tcp {
+        true => Workload::NetworkTcp(work),
+        false => Workload::NetworkUdp(work),
+    };
+    (case_name(test), workload)
+}
+
+/// Returns the name of a test, with all that makes its figures another quantity.
+fn case_name(test: &SockperfTest) -> String {
+    let name = match test.mode {
+        SockperfMode::PingPong => format!("ping-pong/bytes={}", test.message_bytes),
+        SockperfMode::UnderLoad => {
+            format!("under-load/bytes={}/reply-every={}", test.message_bytes, test.reply_every)
+        }
+        SockperfMode::Throughput => format!("throughput/bytes={}", test.message_bytes),
+    };
+    let range = match test.size_range {
+        0 => String::new(),
+        range => format!("/range={range}"),
+    };
+    let burst = match test.burst {
+        1 => String::new(),
+        burst => format!("/burst={burst}"),
+    };
+    name + &range + &burst
+}
+
+/// Returns the entries of a test: round trips and their halves, or the rate of the sender.
+#[must_use]
+pub fn entries(
+    test: &SockperfTest,
+    outcome: &SockperfOutcome,
+    observed: Option<&SockperfReplies>,
+) -> Vec<MeasurementEntry> {
+    let mut entries = match test.mode {
+        SockperfMode::Throughput => vec![rate_entry(test, outcome)],
+        SockperfMode::PingPong | SockperfMode::UnderLoad => {
+            observed.map_or_else(Vec::new, |it| latency_entries(test, it))
+        }
+    };
+    if let Some(address) = test.target.addresses().ok().and_then(|all| all.first().copied()) {
+        entries.extend(path::path_facts(local_address_for(address), address.ip()));
+    }
+    entries
+}
+
+fn latency_entries(test: &SockperfTest, observed: &SockperfReplies) -> Vec<MeasurementEntry> {
+    let span = MeasuredSpan::from_seconds(0.0, observed.run_ns as f64 * 1e-9, false);
+    let times_ns = &observed.round_trips_ns;
+    let mut entries = time_entries(times_ns, span, "round_trip", 1);
+    entries.extend(time_entries(times_ns, span, "half_round_trip", 2));
+    if !test.is_tcp {
+        let part = observed.dropped;
+        let whole = part + observed.out_of_order + times_ns.len() as u64;
+        let lost = EntryValue::Count(span, EventCount { part, whole });
+        entries.push(MeasurementEntry::Measured(SeriesKey::only_series("loss"), lost));
+    }
+    entries
+}
+
+fn rate_entry(test: &SockperfTest, outcome: &SockperfOutcome) -> MeasurementEntry {
+    let elapsed_s = outcome.run_ns.max(1) as f64 * 1e-9;
+    let bytes = u64::from(test.message_bytes);
+    let value = outcome.sent as f64 * bytes as f64 * 8.0 / elapsed_s;
+    let key = SeriesKey::with_dimensions("send_rate", [(Attribute::Bytes, bytes.into())]);
+    MeasurementEntry::Measured(key, EntryValue::weighted(value, elapsed_s))
+}
