@@ -271,6 +271,7 @@ fn compile_fio(words: &[String], job: &str) -> String {
     let env = fio::compile::FioCompileEnv {
         size_of: &size_of,
         cpus_of_node: &cpus_of_node,
+        count_passes: &|_, _| 1,
         fresh_seed: 7,
     };
     let compiled = fio::command_line::parse(words, &context)

@@ -15,6 +15,7 @@ use assay_model::workload::storage::{
 
 pub use self::error::StorageError;
 pub use self::hard_links::several as several_hard_links;
+pub use self::job_offsets::count_passes;
 pub use self::layout::{create_unwritten, lay_out};
 pub use self::open_targets::OpenTargets;
 pub use self::precheck::PhasePrecheck;

@@ -41,6 +41,8 @@ pub struct FioCompileEnv<'a> {
     pub size_of: &'a dyn Fn(&Path) -> Option<u64>,
     /// CPUs of a NUMA node.
     pub cpus_of_node: &'a dyn Fn(usize) -> Option<Vec<usize>>,
+    /// Number of passes of a stream in the order of a job, or a larger number than this maximum.
+    pub count_passes: &'a dyn Fn(&StorageStream, u64) -> u64,
     /// Seed for jobs that do not repeat their offsets.
     pub fresh_seed: u64,
 }
@@ -215,7 +217,7 @@ impl Compiler<'_> {
             pause_before_s: conduct::common_delay_s(members),
             ..StoragePhase::new(names.join("+"), workload)
         };
-        self.phases.extend(verification::split_passes(members, phase)?);
+        self.phases.extend(verification::split_passes(members, phase, self.places)?);
         self.check_steady_state(members, index)?;
         self.close_phase(index);
         Ok(())

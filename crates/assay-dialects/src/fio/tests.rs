@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_model::workload::storage::{NewFile, StorageLoad, StreamBehavior};
+use assay_model::workload::storage::{NewFile, StorageLoad, StorageStream, StreamBehavior};
 use expect_test::{Expect, ExpectFile, expect, expect_file};
 use proptest::prelude::*;
 
@@ -44,10 +44,15 @@ fn request(line: &str, files: &[(&str, &str)]) -> Result<FioRequest, FioJobError
 fn compile_request(request: &FioRequest) -> Result<FioPlan, FioJobError> {
     let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
     let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
-    compile(
-        request,
-        &FioCompileEnv { size_of: &size_of, cpus_of_node: &cpus_of_node, fresh_seed: 7 },
-    )
+    let count_passes =
+        |stream: &StorageStream, _| stream.conduct.order.as_deref().map_or(1, |it| it.loops);
+    let env = FioCompileEnv {
+        size_of: &size_of,
+        cpus_of_node: &cpus_of_node,
+        count_passes: &count_passes,
+        fresh_seed: 7,
+    };
+    compile(request, &env)
 }
 
 fn plan(line: &str, files: &[(&str, &str)]) -> Result<FioPlan, FioJobError> {

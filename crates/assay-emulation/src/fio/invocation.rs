@@ -12,6 +12,7 @@ use assay_dialects::fio::job_error::FioJobError;
 use assay_dialects::fio::jobfile::FioParseContext;
 use assay_fleet::root::Root;
 use assay_fleet::{capacity, facts};
+use assay_kernels::storage;
 use assay_model::facts::HostFacts;
 use assay_model::path_text;
 use assay_run::run_request::random_seed;
@@ -52,6 +53,7 @@ impl<'w> FioInvocation<'w> {
         let env = FioCompileEnv {
             size_of: &|path| capacity::size(path).ok().flatten(),
             cpus_of_node: &|node| self.cpus_of_node(node),
+            count_passes: &storage::count_passes,
             fresh_seed: self.fresh_seed,
         };
         compile::compile(request, &env)

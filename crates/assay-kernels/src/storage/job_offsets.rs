@@ -51,6 +51,8 @@ pub(super) struct JobOffsets {
     /// I/O that began and is not complete.
     in_flight: usize,
     drops_cache: bool,
+    /// Whether the last I/O was a sync: none follows it.
+    was_synced: bool,
     started_ns: Option<u64>,
     is_warming_up: bool,
 }
@@ -81,6 +83,8 @@ struct PassState {
     ios: u64,
     written_ios: u64,
     written_bytes: u64,
+    /// Its writes that another phase reads back, if they may overlap.
+    written: Option<WriteHistory>,
     all_ios: u64,
     all_bytes: u64,
 }
@@ -88,7 +92,7 @@ struct PassState {
 /// I/O of a job: file, direction, place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobIo {
-    /// Target that is synced before.
+    /// Target that is synced before; without bytes, no I/O follows.
     pub(super) sync_target: Option<usize>,
     /// Index of the target.
     pub(super) target: usize,
@@ -110,10 +114,28 @@ impl JobIo {
         let (sync_target, priority, opens_file) = (None, 0, false);
         Self { sync_target, target, operation, offset, bytes, priority, opens_file }
     }
+
+    /// Creates a sync that no I/O follows.
+    const fn only_sync(target: usize) -> Self {
+        Self { sync_target: Some(target), ..Self::new(target, IoOperation::Read, 0, 0) }
+    }
 }
 
 const READ: usize = 0;
 const WRITE: usize = 1;
+
+/// Returns the number of passes of a stream in the order of a job, by drawing all of its I/O; a larger
+/// number than `most` if there are more. Rates have no effect on it.
+#[must_use]
+pub fn count_passes(stream: &StorageStream, most: u64) -> u64 {
+    let Some(order) = stream.conduct.order.as_deref() else { return 1 };
+    let order = JobOrder { paces_per_s: [None; 2], ..order.clone() };
+    let mut job = JobOffsets::new(&order, stream);
+    while job.pass.count <= most && job.next_io().is_some() {
+        job.note_completion();
+    }
+    job.pass.count
+}
 
 impl JobOffsets {
     /// Creates the order at its beginning.
@@ -151,6 +173,7 @@ impl JobOffsets {
             read_back: WriteHistory::new(true),
             in_flight: 0,
             drops_cache: false,
+            was_synced: false,
             started_ns: None,
             is_warming_up: false,
             order: order.clone(),
@@ -278,6 +301,8 @@ impl JobOffsets {
         self.pass.part = PassPart::Running;
         (self.pass.ios, self.pass.queued_bytes) = (0, 0);
         (self.pass.written_ios, self.pass.written_bytes) = (0, 0);
+        self.pass.written =
+            (self.is_read_back_apart() && self.order.overlaps).then(|| WriteHistory::new(true));
     }
 
     fn may_continue(&mut self) -> bool {
@@ -288,11 +313,10 @@ impl JobOffsets {
             self.pass.loops_left -= 1;
             return true;
         }
-        let largest = self.sizes.iter().flatten().map(|size| size.max_bytes).max();
         let left = self.order.total_bytes.saturating_sub(self.pass.all_bytes);
         !self.has_enough_ios()
             && left > 0
-            && left >= largest.unwrap_or(1)
+            && left >= self.order.largest_bytes
             && (self.done_files < self.files.len()
                 || self.order.has_own_total
                 || self.order.reopens_files)
@@ -310,6 +334,7 @@ impl JobOffsets {
             file.restart();
         }
         self.current_file = None;
+        self.was_synced = false;
         (self.zone_bytes, self.mix_issues) = (0, 0);
         self.drops_cache = true;
     }
@@ -317,14 +342,23 @@ impl JobOffsets {
     fn end_pass(&mut self) {
         self.pass.part = PassPart::Ended;
         self.complete_backlog();
-        if self.order.verifies && self.order.verify_backlog.is_none() {
+        if self.is_read_back_apart() {
             // What is verified by another phase counts as I/O, too.
-            self.pass.all_ios += self.pass.written_ios;
-            self.pass.all_bytes += self.pass.written_bytes;
+            let PassState { written_ios, written_bytes, .. } = self.pass;
+            let written = self.pass.written.as_ref();
+            let (ios, bytes) =
+                written.map_or((written_ios, written_bytes), |it| (it.len(), it.bytes()));
+            self.pass.all_ios += ios;
+            self.pass.all_bytes += bytes;
         }
         if self.pass.ios == 0 {
             self.pass.is_over = true;
         }
+    }
+
+    /// Whether another phase reads back what each pass wrote.
+    const fn is_read_back_apart(&self) -> bool {
+        self.order.verifies && self.order.verify_backlog.is_none()
     }
 
     fn has_enough_ios(&self) -> bool {
@@ -358,9 +392,15 @@ impl JobOffsets {
         if self.is_sync_due() {
             // A sync takes the turn of a file.
             sync_target = self.choose_file().map(|at| self.files[at].target);
+            self.was_synced = sync_target.is_some();
+            // The sync ends what an attempt of an I/O left.
+            self.leaves_free &= sync_target.is_none();
         }
         loop {
-            let at = self.choose_file()?;
+            let Some(at) = self.choose_file() else {
+                // The sync comes before fio finds that nothing is left.
+                return sync_target.map(JobIo::only_sync);
+            };
             if let Some(io) = self.fill(at) {
                 let opens_file = std::mem::take(&mut self.opens_file);
                 return Some(JobIo { sync_target, opens_file, ..io });
@@ -375,7 +415,7 @@ impl JobOffsets {
     /// next write.
     const fn is_sync_due(&self) -> bool {
         let (writes, every) = (self.issues[WRITE], self.order.sync_every);
-        every > 0 && writes > 0 && writes.is_multiple_of(every)
+        every > 0 && !self.was_synced && writes > 0 && writes.is_multiple_of(every)
     }
 
     fn choose_file(&mut self) -> Option<usize> {
@@ -470,6 +510,11 @@ impl JobOffsets {
         self.drops_cache |= file.take_cache_drop();
         let target = file.target;
         let operation = if direction == READ { IoOperation::Read } else { IoOperation::Write };
+        if direction == WRITE
+            && let Some(written) = &mut self.pass.written
+        {
+            written.push((target, offset, bytes));
+        }
         if let Some(backlog) = &mut self.backlog {
             backlog.note_io(operation, (target, offset, bytes));
         }
@@ -485,6 +530,7 @@ impl JobOffsets {
     }
 
     fn note_issue(&mut self, direction: usize, bytes: u64) {
+        self.was_synced = false;
         self.zone_bytes += bytes;
         self.issues[direction] += 1;
         self.issued_bytes[direction] += bytes;
@@ -542,6 +588,7 @@ impl JobOffsets {
 
     /// Returns the I/O that reads a write back.
     fn verify(&mut self, (target, offset, bytes): WrittenPlace) -> JobIo {
+        self.was_synced = false;
         self.pass.queued_bytes += bytes;
         self.pass.all_ios += 1;
         self.pass.all_bytes += bytes;

@@ -70,7 +70,7 @@ pub(super) enum NextIo {
 /// I/O whose blocks are claimed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlannedIo {
-    /// Target that is synced before.
+    /// Target that is synced before; without bytes, no I/O follows.
     pub(super) sync_target: Option<usize>,
     /// Read or write.
     pub(super) operation: IoOperation,

@@ -29,6 +29,14 @@ impl WriteHistory {
         }
     }
 
+    /// Returns the bytes of all writes.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::InOrder(all) => all.iter().map(|(_, _, bytes)| bytes).sum(),
+            Self::ByOffset(all) => all.values().sum(),
+        }
+    }
+
     /// Adds a write.
     pub(super) fn push(&mut self, (target, offset, bytes): WrittenPlace) {
         match self {
@@ -81,7 +89,7 @@ mod tests {
         for place in [(0, 8, 4), (0, 0, 4), (1, 0, 4), (0, 2, 8), (0, 20, 4), (0, 20, 4)] {
             history.push(place);
         }
-        assert_eq!(history.len(), 3);
+        assert_eq!((history.len(), history.bytes()), (3, 16));
         let all: Vec<_> = std::iter::from_fn(|| history.pop()).collect();
         assert_eq!(all, [(0, 2, 8), (0, 20, 4), (1, 0, 4)]);
     }

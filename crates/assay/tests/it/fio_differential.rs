@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::program::World;
 use random_jobs::random_job;
 
+mod explicit_jobs;
 mod random_jobs;
 
 /// Jobs of one run of the tests: about half a second each.
@@ -104,17 +105,16 @@ fn trace(command: &Command, world: &World, job: &str) -> Option<(JobTrace, Strin
         let kind = if makes_calls { "clat" } else { "lat" };
         let log = std::fs::read_to_string(world.path(&format!("L_{kind}.{number}.log")));
         let log = log.unwrap_or_default();
+        // fio notes a read that verifies with the priority of an earlier I/O, and submits it without.
+        let has_stale = job.contains("cmdprio_") && job.contains("verify=");
+        let columns = if has_stale { 3 } else { 4 };
         let mut lines: Vec<String> = log
             .lines()
-            .map(|line| line.split(", ").skip(2).take(4).collect::<Vec<_>>().join(" "))
+            .map(|line| line.split(", ").skip(2).take(columns).collect::<Vec<_>>().join(" "))
             .collect();
-        // Several I/O in flight end in any order. Runs end a pass after few writes, which fio reads
-        // back before the next pass, and assay after the last, unless both read back as they write.
+        // Several I/O in flight end in any order.
         let is_in_order = job.contains("verify_backlog=") && job.contains("ioengine=psync\n");
-        if !is_in_order
-            && (job.contains("iodepth")
-                || (job.contains("rw=randwrite:4") && job.contains("verify=")))
-        {
+        if !is_in_order && job.contains("iodepth") {
             lines.sort();
         }
         ios.extend(lines);
@@ -165,8 +165,8 @@ fn compare(job: &str, expected: &JobTrace, complaint: &str) -> Option<Result<(),
         return Some(Err(format!("{job}assay does not end")));
     }
     if !expected.succeeded {
-        // fio finds overlapping writes of its own damaged.
-        let is_bug = ["verify: ", "verify failed at file"];
+        // fio finds overlapping writes of its own damaged, and damages its own memory in zones.
+        let is_bug = ["verify: ", "verify failed at file", "got signal=11"];
         let is_bug = is_bug.iter().any(|text| complaint.contains(text));
         let differs = found.succeeded && !is_bug;
         return differs.then(|| Err(format!("{job}fio fails: {complaint}")));
@@ -498,48 +498,6 @@ fn traces_have_the_io_of_fio() {
         let found = lines(&here, here.command(&["fio", "--no-store"])).unwrap();
         assert!(!expected.is_empty());
         assert_eq!(found, expected, "{job}");
-    }
-}
-
-#[test]
-fn appended_files_are_as_in_fio() {
-    let job = "[a]\nfilename=x\nrw=write\nsize=64k\n\
-               [b]\nstonewall\nfilename=x\nrw=write\nsize=32k\nfile_append=1\n\
-               write_lat_log=L\nlog_offset=1\n";
-    let (there, here) = (World::in_memory(), World::in_memory());
-    let Some((expected, _)) = trace(&Command::new("fio"), &there, job) else {
-        eprintln!("SKIPPED appended_files_are_as_in_fio: fio is not installed");
-        return;
-    };
-    let (found, message) = trace(&here.command(&["fio", "--no-store"]), &here, job).unwrap();
-    assert_eq!(found, expected, "{job}{message}");
-    assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
-}
-
-#[test]
-fn pairs_of_trims_and_writes_are_those_of_fio() {
-    for rw in ["trimwrite", "randtrimwrite"] {
-        for options in [
-            "ioengine=null\n",
-            "ioengine=null\nbsrange=512/25:4k:25\nnorandommap=1\n",
-            "ioengine=null\nbs=8k,8k,8k\nloops=2\n",
-            "ioengine=null\nnumber_ios=9\n",
-            "ioengine=null\nbssplit=4k/50:8k/50\nio_size=96k\n",
-        ] {
-            let job =
-                format!("[a]\nwrite_lat_log=L\nlog_offset=1\nsize=256k\nrw={rw}\n{options}");
-            let (there, here) = (World::in_memory(), World::in_memory());
-            let Some((expected, _)) = trace(&Command::new("fio"), &there, &job) else {
-                eprintln!(
-                    "SKIPPED pairs_of_trims_and_writes_are_those_of_fio: fio is not installed"
-                );
-                return;
-            };
-            let (found, message) =
-                trace(&here.command(&["fio", "--no-store"]), &here, &job).unwrap();
-            assert_eq!(found, expected, "{job}{message}");
-            assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
-        }
     }
 }
 

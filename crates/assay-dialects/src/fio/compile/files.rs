@@ -110,6 +110,9 @@ pub(super) fn resolve_clone_files(
             return Err(conflict(options, reason, "raise size= or lower bs="));
         }
         let exists = existing_bytes.is_some_and(|size| size >= needed_bytes);
+        if !exists && created_bytes.is_none_or(|size| size < needed_bytes) {
+            check_pre_read(options)?;
+        }
         let size_bytes = (!exists).then_some(needed_bytes);
         let hash = name_hash::hash_name(fio_name(job, clone, &path).as_bytes());
         let target = build_target(job, path, size_bytes, (start, end));
@@ -216,6 +219,18 @@ pub(super) fn align_bytes(job: &FioOptions) -> [u64; 2] {
 
 pub(super) fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
+}
+
+/// Refuses to read a new file before it is written, if it has no size until then.
+fn check_pre_read(options: &LocatedOptions) -> Result<(), FioJobError> {
+    let (job, _) = options;
+    let TargetOpening { pre_reads, new_file, .. } = opening(job);
+    if pre_reads && matches!(new_file, NewFile::AllocatedPastEnd | NewFile::Empty) {
+        let why = "pre_read reads its file before the first write, and fallocate or fill_device \
+                   leaves it empty until then; fio fails";
+        return Err(conflict(options, why, "leave out pre_read, or add fallocate=native"));
+    }
+    Ok(())
 }
 
 /// Returns fio's steps before the first I/O: `td_io_open_file` (ioengines.c) drops the cache and
@@ -373,6 +388,12 @@ pub(super) fn all_smallest_io(job: &FioOptions) -> u64 {
     let sizes = [&job.sizes.read, &job.sizes.write, &job.sizes.trim];
     let least = sizes.into_iter().flatten().map(|size| size.min_bytes).min();
     least.unwrap_or(1).max(1)
+}
+
+/// Returns the largest I/O of all directions, even of those that the job does not use.
+pub(super) fn all_largest_io(job: &FioOptions) -> u64 {
+    let sizes = [&job.sizes.read, &job.sizes.write, &job.sizes.trim];
+    sizes.into_iter().flatten().map(|size| size.max_bytes).max().unwrap_or(1)
 }
 
 fn largest_io(job: &FioOptions) -> u64 {

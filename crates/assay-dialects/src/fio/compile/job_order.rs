@@ -49,6 +49,7 @@ pub(super) fn job_order(
         map_block_bytes,
         align_bytes: files::align_bytes(job),
         least_bytes: files::least_bytes(job),
+        largest_bytes: files::all_largest_io(job),
         any_bytes: job.behaviour.any_bytes,
         sizes_by_order: job.behaviour.sizes_by_order,
         gap_bytes: job.rw.gap_bytes,

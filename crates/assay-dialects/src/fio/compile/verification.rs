@@ -3,12 +3,12 @@
 //! Each pass of such jobs is a phase, and so is reading it back.
 
 use assay_model::workload::storage::{
-    StorageLoad, StoragePhase, StorageTiming, StorageWorkload, Verify,
+    JobOrder, OffsetLaw, StorageLoad, StoragePhase, StorageTiming, StorageWorkload, Verify,
 };
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FioOptions, VerifyMode};
-use super::{LocatedOptions, conflict, job_order, streams};
+use super::{FioCompileEnv, LocatedOptions, conflict, job_order, streams};
 
 /// Maximum number of passes that are verified one by one.
 const MAX_PASSES: u64 = 256;
@@ -17,15 +17,16 @@ const MAX_PASSES: u64 = 256;
 pub(super) fn split_passes(
     members: &[LocatedOptions],
     phase: StoragePhase,
+    places: &FioCompileEnv<'_>,
 ) -> Result<Vec<StoragePhase>, FioJobError> {
     let verifies = phase.workload.data.verify != Verify::Off
         && members.iter().any(|(job, _)| is_read_back_apart(job));
     if !verifies {
         return Ok(vec![phase]);
     }
-    let passes = pass_count(&phase.workload);
+    let passes = pass_count(&phase.workload, places);
     if passes > MAX_PASSES {
-        let why = format!("each of {passes} passes would be verified by itself");
+        let why = format!("each of more than {MAX_PASSES} passes would be verified by itself");
         return Err(conflict(&members[0], why, "lower loops= or raise size="));
     }
     let mut phases = vec![];
@@ -61,15 +62,30 @@ fn verifies_writes(job: &FioOptions) -> bool {
     job.verify == VerifyMode::On && job.rw.writes && job.read_back
 }
 
-/// Returns the number of passes of the job with the most. Reading back counts as I/O.
-fn pass_count(workload: &StorageWorkload) -> u64 {
+/// Returns the number of passes of the job with the most.
+fn pass_count(workload: &StorageWorkload, places: &FioCompileEnv<'_>) -> u64 {
     let passes = workload.streams.iter().filter_map(|stream| {
         let order = stream.conduct.order.as_deref()?;
-        let twice = order.pass_bytes.saturating_mul(2).max(1);
-        let by_total = if order.has_own_total { order.total_bytes.div_ceil(twice) } else { 0 };
-        Some(by_total.max(order.loops))
+        Some(match has_full_passes(order) {
+            true => order.loops,
+            false => (places.count_passes)(stream, MAX_PASSES),
+        })
     });
     passes.max().unwrap_or(1)
+}
+
+/// Whether each pass reaches the bytes of the job, so that none follows the loops. Others end where
+/// an offset is past the end of the file, or do more than one pass by `io_size`.
+fn has_full_passes(order: &JobOrder) -> bool {
+    let has_zones = |law: &OffsetLaw| matches!(law, OffsetLaw::Zones { .. });
+    let jumps_only = order.run_length == 1
+        && order.random_percent == [100.0; 2]
+        && !order.is_register
+        && !order.skew.as_ref().is_some_and(|skew| has_zones(&skew.law));
+    !order.has_own_total
+        && order.zones.is_none()
+        && order.gap_bytes == 0
+        && (jumps_only || !order.is_random)
 }
 
 /// Makes the streams one pass of `passes`; the end of a job is that of its last one.

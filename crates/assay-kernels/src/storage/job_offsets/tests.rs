@@ -18,6 +18,7 @@ fn order(bytes: u64, block: u64) -> JobOrder {
         map_block_bytes: block,
         align_bytes: [block; 2],
         least_bytes: [block; 2],
+        largest_bytes: block,
         read_percent: 50.0,
         pass_bytes: bytes,
         total_bytes: bytes,
@@ -172,6 +173,34 @@ fn syncs_come_before_the_next_io() {
     assert_eq!(listed(&writes, FOUR), "W0+4 W4+4 S W8+4 W12+4 S W16+4");
     let each = JobOrder { sync_every: 1, total_bytes: 12 * KIB, ..writes.clone() };
     assert_eq!(listed(&each, FOUR), "W0+4 S W4+4 S W8+4");
-    let back = JobOrder { reads_back: true, ..writes };
+    let back = JobOrder { reads_back: true, ..writes.clone() };
     assert_eq!(listed(&back, FOUR), "R0+4 R4+4 R8+4 R12+4 R16+4");
+    // The end of the file ends the passes: after each comes its sync, and another before the next.
+    let short = JobOrder { gap_bytes: 16384, sync_every: 1, loops: 2, ..writes };
+    assert_eq!(listed(&short, FOUR), "W0+4 S R0+0 S W0+4 S R0+0");
+}
+
+#[test]
+fn counts_passes_with_what_is_read_back() {
+    let writes = JobOrder {
+        reads: false,
+        writes: true,
+        is_random: false,
+        reopens_files: true,
+        verifies: true,
+        overlaps: true,
+        gap_bytes: 8192,
+        ..order(48 * KIB, 4 * KIB)
+    };
+    let passes = |order: JobOrder, most: u64| {
+        let mut stream = StorageStream::new(AccessPattern::Random, 4 * KIB, 0.0);
+        stream.conduct.order = Some(Box::new(order));
+        count_passes(&stream, most)
+    };
+    // Each pass writes four blocks and reads them back.
+    assert_eq!(passes(writes.clone(), 9), 2);
+    assert_eq!(passes(JobOrder { total_bytes: 129 * KIB, ..writes.clone() }, 9), 4);
+    assert_eq!(passes(JobOrder { total_bytes: 1 << 30, ..writes.clone() }, 9), 10);
+    // No room for the largest I/O is left.
+    assert_eq!(passes(JobOrder { largest_bytes: 64 * KIB, ..writes }, 9), 1);
 }

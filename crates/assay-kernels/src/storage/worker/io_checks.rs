@@ -94,7 +94,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
     pub(super) fn sync_first(&mut self, slot: u32, target: usize) {
         let state = &mut self.slots[slot as usize];
         state.sync_target = target as u32;
-        state.after_sync = Some(state.stage);
+        state.after_sync = (state.bytes > 0).then_some(state.stage);
         state.stage = SlotStage::Sync;
     }
 

@@ -33,6 +33,9 @@ pub struct JobOrder {
     pub align_bytes: [u64; 2],
     /// Smallest I/O: of reads, and of writes.
     pub least_bytes: [u64; 2],
+    /// Largest I/O of all directions, even of those that the job does not use: another pass needs as
+    /// much that is left of `total_bytes`.
+    pub largest_bytes: u64,
     /// Whether sizes need not be multiples of the smallest.
     pub any_bytes: bool,
     /// Whether sequential I/O has the sizes of reads, and random I/O those of writes.

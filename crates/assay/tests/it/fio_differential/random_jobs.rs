@@ -156,17 +156,14 @@ fn draw_job(draws: &mut Draws) -> String {
     if is_random {
         draw_options(&mut job, draws, OF_RANDOM);
     }
-    // Reads would check blocks that were never written. Backwards, fio ends a pass where a write would
-    // begin before the file, and checks each pass.
-    let verifies =
-        rw.ends_with("write") && !is_unaligned && postfix != ":-8k" && draws.chance(20);
+    // Reads would check blocks that were never written.
+    let verifies = rw.ends_with("write") && !is_unaligned && draws.chance(20);
     if verifies {
         let methods = ["crc32c", "md5", "xxhash", "pattern\nverify_pattern=0xdeadbeef"];
         writeln!(job, "verify={}", draws.choose(&methods)).unwrap();
         draw_options(&mut job, draws, OF_VERIFY);
     }
-    // Gaps in zones end a pass after few writes, too.
-    if draws.chance(15) && (!verifies || postfix.is_empty()) {
+    if draws.chance(15) {
         draw_zones(&mut job, draws);
     }
     let engine = draws.choose(ENGINES);
@@ -178,10 +175,7 @@ fn draw_job(draws: &mut Draws) -> String {
         draw_options(&mut job, draws, OF_FILES);
     }
     if matches!(engine, "libaio" | "io_uring") {
-        // A read that verifies keeps the priority of an earlier I/O in fio.
-        if !verifies {
-            draw_options(&mut job, draws, OF_PRIORITIES);
-        }
+        draw_options(&mut job, draws, OF_PRIORITIES);
     } else if matches!(engine, "psync" | "sync" | "mmap") {
         draw_options(&mut job, draws, OF_BLOCKING);
     }
