@@ -367,7 +367,7 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
         expand::PlanError::NothingToMeasure { .. } => {
             failure.advise("run `assay help tools` for the benchmarks of each tool")
         }
-        _ => failure,
+        expand::PlanError::NoSuchDomain { .. } => failure,
     }
 }
 
