@@ -79,7 +79,7 @@ fn pass_count(workload: &StorageWorkload, places: &FioCompileEnv<'_>) -> u64 {
 fn has_full_passes(order: &JobOrder) -> bool {
     let has_zones = |law: &OffsetLaw| matches!(law, OffsetLaw::Zones { .. });
     let jumps_only = order.run_length == 1
-        && order.random_percent == [100.0; 2]
+        && order.random_percent.iter().all(|percent| *percent >= 100.0)
         && !order.is_register
         && !order.skew.as_ref().is_some_and(|skew| has_zones(&skew.law));
     !order.has_own_total

@@ -175,9 +175,15 @@ fn syncs_come_before_the_next_io() {
     assert_eq!(listed(&each, FOUR), "W0+4 S W4+4 S W8+4");
     let back = JobOrder { reads_back: true, ..writes.clone() };
     assert_eq!(listed(&back, FOUR), "R0+4 R4+4 R8+4 R12+4 R16+4");
-    // The end of the file ends the passes: after each comes its sync, and another before the next.
-    let short = JobOrder { gap_bytes: 16384, sync_every: 1, loops: 2, ..writes };
-    assert_eq!(listed(&short, FOUR), "W0+4 S R0+0 S W0+4 S R0+0");
+    // The end of the file ends each pass: its sync comes before that, and another at the next start.
+    let short = JobOrder {
+        sync_every: 1,
+        loops: 2,
+        total_bytes: 9 * KIB,
+        files: order(8 * KIB, 4 * KIB).files,
+        ..writes
+    };
+    assert_eq!(listed(&short, FOUR), "W0+4 S W4+4 S R0+0 S W0+4 S W4+4 S R0+0");
 }
 
 #[test]
@@ -190,7 +196,7 @@ fn counts_passes_with_what_is_read_back() {
         verifies: true,
         overlaps: true,
         gap_bytes: 8192,
-        ..order(48 * KIB, 4 * KIB)
+        ..order(40 * KIB, 4 * KIB)
     };
     let passes = |order: JobOrder, most: u64| {
         let mut stream = StorageStream::new(AccessPattern::Random, 4 * KIB, 0.0);
