@@ -8,7 +8,7 @@ use crate::command;
 
 /// Duration in CI, in seconds. CI fuzzes the development build, which checks arithmetic and which
 /// the tests need anyway.
-const CI_SECONDS: &str = "180";
+const CI_SECONDS: &str = "120";
 
 /// Fuzzes with the given options; optimised, with all checks enabled.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {

@@ -147,10 +147,10 @@ fn run_selected(
     Ok(child.wait()?.success())
 }
 
-/// Returns the number of tests that run in parallel: one more than there are CPUs, because many
-/// tests only wait. On two CPUs, three tests at a time took 10 minutes and two took 14.
+/// Returns the number of tests that run in parallel: twice the CPUs, because most tests wait. One by
+/// one, those of [`TestTier::Thorough`] use a CPU for a third of their time.
 fn test_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get) + 1
+    std::thread::available_parallelism().map_or(1, NonZero::get) * 2
 }
 
 impl TestOutcome {

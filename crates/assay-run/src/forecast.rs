@@ -261,6 +261,13 @@ impl RunForecast {
         }
     }
 
+    /// Leaves all of the allowed excess to the end of a run of several hosts, whose last results and reports
+    /// arrive one after the other.
+    pub(crate) fn with_joint_end(mut self) -> Self {
+        self.ending_s = HARD_END * self.budget_s;
+        self
+    }
+
     /// Seconds after the budget at which the cases that represent the machine are ended.
     fn excess_s(&self) -> f64 {
         HARD_END * self.budget_s - self.ending_s

@@ -41,7 +41,8 @@ impl JointTime {
     pub(super) fn from_plan(plan: &Plan, keeps_budget: bool) -> Self {
         let forecast = keeps_budget
             .then(|| RunForecast::from_plan(plan, &HostFacts::default(), keeps_budget))
-            .filter(RunForecast::keeps_budget);
+            .filter(RunForecast::keeps_budget)
+            .map(RunForecast::with_joint_end);
         Self {
             forecast,
             cases: plan.cases.clone(),

@@ -66,16 +66,7 @@ pub(super) fn resolve_clone_files(
     targets: &mut TargetTable,
 ) -> Result<CloneFiles, FioJobError> {
     let (job, _) = options;
-    let total_files =
-        (job.files.len() as u64).max(job.file_count).saturating_mul(job.clones.into());
-    if total_files > MAX_FILES {
-        let reason = format!("its clones use {total_files} files");
-        return Err(conflict(
-            options,
-            reason,
-            "lower nrfiles= or numjobs= to at most 100,000 files",
-        ));
-    }
+    check_file_count(options)?;
     let paths = file_paths(job, clone);
     let mut clone_files = CloneFiles::default();
     let count = paths.len() as u64;
@@ -131,6 +122,18 @@ pub(super) fn resolve_clone_files(
         _ => usable_bytes,
     };
     Ok(clone_files)
+}
+
+/// Refuses more files than a job may have.
+fn check_file_count(options: &LocatedOptions) -> Result<(), FioJobError> {
+    let (job, _) = options;
+    let total_files =
+        (job.files.len() as u64).max(job.file_count).saturating_mul(job.clones.into());
+    if total_files <= MAX_FILES {
+        return Ok(());
+    }
+    let reason = format!("its clones use {total_files} files");
+    Err(conflict(options, reason, "lower nrfiles= or numjobs= to at most 100,000 files"))
 }
 
 /// Returns the target of a file; `size_bytes` is the size to create it with.
