@@ -154,11 +154,15 @@ fn measure_cases(
 ) -> Result<CasesEnd, CommandFailure> {
     let PlanExecution { plan, host, keeps_budget, began_ns, cancel, .. } = execution;
     let mut known = bind::RunCache::from_plan(plan, host, *keeps_budget);
+    let memory_costs = bind::measure_memory_costs(plan, cancel);
+    known.forecast.set_memory_costs(memory_costs);
     match session.log.is_alone() {
-        true => known.forecast.begin_earlier(session.seconds_since(*began_ns)),
+        true => {
+            known.forecast.begin_earlier(session.seconds_since(*began_ns));
+            known.forecast.order_cases();
+        }
         false => known.forecast.join_hosts(),
     }
-    known.forecast.set_memory_costs(bind::measure_memory_costs(plan, cancel));
     let warnings = plan.budget_warning().into_iter().chain(known.forecast.cut_warnings());
     warnings.for_each(|words| session.log.note(None, &words));
     let (known, interrupted) = (RefCell::new(known), interrupt::flag());

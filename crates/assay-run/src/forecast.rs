@@ -175,7 +175,12 @@ impl CaseNeed {
 
     /// Whether it is a headline case that still needs its first result.
     fn is_awaited(&self) -> bool {
-        self.priority == TimePriority::Headline && !self.spent.is_over && !self.spent.has_result
+        self.priority == TimePriority::Headline && self.is_waiting()
+    }
+
+    /// Whether it has neither ended nor a result.
+    fn is_waiting(&self) -> bool {
+        !self.spent.is_over && !self.spent.has_result
     }
 
     /// Ratio of the first turns so far to their forecast, at least 1: a busy machine is slower. The
@@ -290,10 +295,14 @@ impl RunForecast {
         self.launched.1 += 1;
     }
 
-    /// Sets the measured costs of memory, by which the order of the first turns follows if the budget is
-    /// kept.
+    /// Sets the measured costs of memory.
     pub(crate) fn set_memory_costs(&mut self, rates: Option<MemoryCosts>) {
         self.memory = rates.or(self.memory);
+    }
+
+    /// Orders the first turns, by the costs of memory, if the budget is kept. Several hosts keep the order of
+    /// their plan, which is the same for all.
+    pub(crate) fn order_cases(&mut self) {
         if self.keeps_budget {
             self.order = self.shortest_first();
         }
@@ -737,6 +746,7 @@ mod tests {
             Plan { suite: "test".into(), budget_s: 12.0, seed: None, cases, omitted: vec![] };
         let mut forecast = RunForecast::from_plan(&plan, &HostFacts::default(), true);
         forecast.set_memory_costs(Some(RATES));
+        forecast.order_cases();
         forecast
     }
 
@@ -759,6 +769,7 @@ mod tests {
         assert_eq!([forecast.place("node"), forecast.place("small")], [2, 3]);
         let mut forecast = outlook(12.0, cases);
         forecast.set_memory_costs(Some(RATES));
+        forecast.order_cases();
         assert_eq!(places(&forecast), ["node", "half", "small", "large", "net", "after"]);
     }
 

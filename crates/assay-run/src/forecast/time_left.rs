@@ -81,7 +81,7 @@ impl RunForecast {
                 // Of storage, the plan says how long it takes.
                 let is_waited_for = own.has_pace && is_any_waiting(&needs, at);
                 let end_s = match is_waited_for {
-                    true => bounded_end_s(&needs, at, beside_fixed_s, late_s),
+                    true => self.bounded_end_s(&needs, at, beside_fixed_s, late_s),
                     false => late_s,
                 };
                 (beside_fixed_s, end_s)
@@ -151,21 +151,59 @@ impl RunForecast {
         each
     }
 
+    /// Seconds after which the case `at` is ended, so that waiting cases keep their share of `left_s`: those
+    /// that represent the machine their first results, and all others half of the time, or their own first
+    /// results, if this case takes much longer than its forecast. Without a result, it may take until
+    /// `late_s`.
+    fn bounded_end_s(&self, needs: &[CaseNeed], at: usize, left_s: f64, late_s: f64) -> f64 {
+        let own = &needs[at];
+        if own.spent.has_result {
+            return left_s - self.awaited_beside_s(needs, at, left_s);
+        }
+        let bounded_s = late_s - self.awaited_beside_s(needs, at, late_s);
+        let first_s = own.first_result_s();
+        let optional_s: f64 = needs
+            .iter()
+            .filter(|it| it.priority == TimePriority::Optional && it.is_waiting())
+            .map(CaseNeed::first_result_s)
+            .sum();
+        let excess_s = (left_s - optional_s).clamp(KEPT_MARGIN * first_s, MAX_EXCESS * first_s);
+        bounded_s.min(excess_s.max(0.5 * left_s))
+    }
+
+    /// Seconds that are kept for the first results of other headline cases until `end_s`, in the order of
+    /// their first turns, as far as they fit with that of the case `at`, which may be late by the same
+    /// margin.
+    fn awaited_beside_s(&self, needs: &[CaseNeed], at: usize, end_s: f64) -> f64 {
+        let mut kept_s = 0.0;
+        let beside_s = end_s - KEPT_MARGIN * needs[at].first_result_s();
+        let others =
+            self.order.iter().filter(|other| **other != at).map(|other| &needs[*other]);
+        for other in others.filter(|it| it.is_awaited()) {
+            let first_s = KEPT_MARGIN * other.first_result_s();
+            kept_s += if kept_s + first_s <= beside_s { first_s } else { 0.0 };
+        }
+        kept_s
+    }
+
     /// Returns warnings if the budget does not suffice for the first results of all cases. Tools that
     /// do not begin are named.
     pub(crate) fn cut_warnings(&self) -> Vec<Phrase> {
         let needs = self.needs();
         let required_s = self.required_each_s(&needs, self.budget_s);
         let mut left_s = self.budget_s - required_s.iter().sum::<f64>();
-        let mut is_cut = |(it, required_s): (&CaseNeed, &f64)| match it.priority {
-            TimePriority::Fixed => *required_s == 0.0 && it.remaining_s() > 0.0,
-            TimePriority::Headline => it.is_awaited() && *required_s < it.first_result_s(),
-            TimePriority::Optional => {
+        let mut are_cut = vec![false; needs.len()];
+        for at in &self.order {
+            let (it, required_s) = (&needs[*at], required_s[*at]);
+            are_cut[*at] = match it.priority {
+                TimePriority::Fixed => required_s == 0.0 && it.remaining_s() > 0.0,
+                TimePriority::Headline => it.is_awaited() && required_s < it.first_result_s(),
+                TimePriority::Optional => it.first_result_s() > left_s,
+            };
+            if it.priority == TimePriority::Optional && !are_cut[*at] {
                 left_s -= it.first_result_s();
-                left_s < 0.0
             }
-        };
-        let are_cut: Vec<bool> = needs.iter().zip(&required_s).map(&mut is_cut).collect();
+        }
         let cut = are_cut.iter().filter(|it| **it).count();
         let late = self.cases.iter().zip(&needs).zip(&are_cut);
         let late: Vec<Phrase> = late
@@ -209,33 +247,7 @@ fn planned_s(needs: &[CaseNeed], priority: TimePriority) -> f64 {
 
 /// Whether another case has neither ended nor a result.
 fn is_any_waiting(needs: &[CaseNeed], at: usize) -> bool {
-    let is_waiting = |it: &CaseNeed| !it.spent.is_over && !it.spent.has_result;
-    needs.iter().enumerate().any(|(other, it)| other != at && is_waiting(it))
-}
-
-/// Seconds after which the case `at` is ended, so that waiting cases keep their share of `left_s`: those
-/// that represent the machine their first results, and all others half of the time if this case takes
-/// much longer than its forecast. Without a result, it may take until `late_s`.
-fn bounded_end_s(needs: &[CaseNeed], at: usize, left_s: f64, late_s: f64) -> f64 {
-    let own = &needs[at];
-    if own.spent.has_result {
-        return left_s - awaited_beside_s(needs, at, left_s);
-    }
-    let bounded_s = late_s - awaited_beside_s(needs, at, late_s);
-    bounded_s.min(f64::max(0.5 * left_s, MAX_EXCESS * own.first_result_s()))
-}
-
-/// Seconds that are kept for the first results of other headline cases until `end_s`, in their order, as
-/// far as they fit with that of the case `at`, which may be late by the same margin.
-fn awaited_beside_s(needs: &[CaseNeed], at: usize, end_s: f64) -> f64 {
-    let mut kept_s = 0.0;
-    let beside_s = end_s - KEPT_MARGIN * needs[at].first_result_s();
-    let awaited =
-        needs.iter().enumerate().filter(|(other, it)| *other != at && it.is_awaited());
-    for first_s in awaited.map(|(_, it)| KEPT_MARGIN * it.first_result_s()) {
-        kept_s += if kept_s + first_s <= beside_s { first_s } else { 0.0 };
-    }
-    kept_s
+    needs.iter().enumerate().any(|(other, it)| other != at && it.is_waiting())
 }
 
 /// Returns the headline case with the shortest first result if no case has a result yet: it is not
@@ -464,6 +476,24 @@ mod tests {
         assert!((end_s(&forecast) - 5.5).abs() < 1e-9, "{}", end_s(&forecast));
         (2..12).for_each(|it| forecast.record_end(&it.to_string()));
         assert!((end_s(&forecast) - 11.6).abs() < 1e-9, "{}", end_s(&forecast));
+    }
+
+    /// A headline case that hardly fits leaves the first results of the others their time, as far as its own
+    /// may be a fifth late; `end_s` of 11 s.
+    #[test]
+    fn long_headline_leaves_first_results_to_waiting_cases() {
+        for (others_s, end_s) in [(0.4, 7.92), (0.15, 9.5), (0.05, 9.9)] {
+            let cases = chains(12, 12.0);
+            let mut forecast = RunForecast { keeps_budget: true, ..forecast(&cases, 12.0) };
+            let first_s = |at| if at == 11 { 6.6 } else { others_s };
+            forecast.least_s =
+                (0..12).map(|at| first_s(at) - super::super::CASE_OVERHEAD_S).collect();
+            forecast.record_turn("1", others_s, true);
+            let Allowance::UpTo { end_s: found_s, .. } = forecast.allowance("12", 1.0) else {
+                panic!("{others_s}");
+            };
+            assert!((found_s - end_s).abs() < 1e-9, "{others_s}: {found_s}");
+        }
     }
 
     /// The time until all hosts of a run are ready does not count.
