@@ -15,6 +15,10 @@ use super::job_file::{JobFile, NextOffset};
 use super::verify_backlog::VerifyBacklog;
 use super::write_history::{WriteHistory, WrittenPlace};
 
+pub use pass_count::count_passes;
+
+mod pass_count;
+
 /// I/O of a job, in order.
 #[derive(Debug)]
 pub(super) struct JobOffsets {
@@ -123,19 +127,6 @@ impl JobIo {
 
 const READ: usize = 0;
 const WRITE: usize = 1;
-
-/// Returns the number of passes of a stream in the order of a job, by drawing all of its I/O; a larger
-/// number than `most` if there are more. Rates have no effect on it.
-#[must_use]
-pub fn count_passes(stream: &StorageStream, most: u64) -> u64 {
-    let Some(order) = stream.conduct.order.as_deref() else { return 1 };
-    let order = JobOrder { paces_per_s: [None; 2], ..order.clone() };
-    let mut job = JobOffsets::new(&order, stream);
-    while job.pass.count <= most && job.next_io().is_some() {
-        job.note_completion();
-    }
-    job.pass.count
-}
 
 impl JobOffsets {
     /// Creates the order at its beginning.

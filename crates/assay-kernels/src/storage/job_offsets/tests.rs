@@ -7,7 +7,7 @@ use super::*;
 const KIB: u64 = 1024;
 
 /// Returns the order of one clone on one file with fio's defaults.
-fn order(bytes: u64, block: u64) -> JobOrder {
+pub(super) fn order(bytes: u64, block: u64) -> JobOrder {
     JobOrder {
         files: vec![FileExtent { start: 0, later_start: 0, bytes, size_bytes: bytes }],
         reads: true,
