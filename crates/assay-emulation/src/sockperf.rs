@@ -10,7 +10,7 @@ use assay_model::run::Run;
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::sockperf_client::{
-    self, SockperfEnd, SockperfMode, SockperfOutcome, SockperfTest,
+    self, MAX_TIMES, SockperfEnd, SockperfMode, SockperfOutcome, SockperfTest,
 };
 use assay_run::network::sockperf_record;
 use assay_run::network::sockperf_server::{
@@ -77,6 +77,7 @@ fn serve(
         max_message_bytes: typed.message_bytes(MAX_DATAGRAM_BYTES)?,
         replies: !typed.dont_reply,
         detects_gaps: typed.gap_detection,
+        shares_port: typed.uc_reuseaddr,
         socket: typed.socket_options(true),
     };
     terminal.print(&format_version());
@@ -160,6 +161,12 @@ fn measure(
     let observed = outcome.as_ref().ok().and_then(|it| it.times.observe(test.reply_every));
     let result = outcome.as_ref().ok().map(|it| SockperfResult::new(it, observed.as_ref()));
     if let Some(result) = &result {
+        if result.end == SockperfEnd::Memory {
+            terminal.note(&format!(
+                "the test ended early, because the times of {MAX_TIMES} requests are the most that \
+                 it keeps; use a lower --mps, or a shorter --time"
+            ));
+        }
         terminal.print(&match style.json {
             true => style.format_json(result),
             false => style.format_end(result),
@@ -172,20 +179,36 @@ fn measure(
         outcome.as_ref().map(|it| sockperf_record::entries(test, it, observed.as_ref()));
     let entries = entries.unwrap_or_default();
     let error = match outcome {
-        Ok(it) if it.end == SockperfEnd::User => Some(NetworkError::Interrupted),
-        Ok(it)
-            if it.sent == 0
-                || (observed.is_none() && test.mode != SockperfMode::Throughput) =>
-        {
-            Some(NetworkError::Known(FailureReason::NoData))
-        }
-        Ok(_) => None,
+        Ok(it) => find_failure(test, &it, observed.is_some(), address),
         Err(error) => Some(error),
     };
     record_end(&mut recording, 0, entries, error.as_ref())?;
     recording.store_outcome(&SockperfRunOutcome { style, address, result })?;
     recording.finish(matches!(error, Some(NetworkError::Interrupted)))?;
     error.map_or(Ok(0), |error| Err(network_failure(&error)))
+}
+
+/// Returns the reason why a test that ended has no result.
+fn find_failure(
+    test: &SockperfTest,
+    outcome: &SockperfOutcome,
+    has_valid_replies: bool,
+    address: Option<SocketAddr>,
+) -> Option<NetworkError> {
+    let peer = address.map(|it| it.to_string()).unwrap_or_default();
+    if outcome.end == SockperfEnd::User {
+        return Some(NetworkError::Interrupted);
+    }
+    if test.mode == SockperfMode::Throughput {
+        return (outcome.sent == 0).then_some(NetworkError::Known(FailureReason::NoData));
+    }
+    if has_valid_replies {
+        return None;
+    }
+    Some(match outcome.times.lacks_all_replies() {
+        true => NetworkError::NoReply { peer },
+        false => NetworkError::NoValidReply { peer },
+    })
 }
 
 /// Returns the options that appear in the output.
@@ -214,6 +237,8 @@ struct SockperfResult {
     run_s: f64,
     /// Sent messages.
     sent: u64,
+    /// Their bytes.
+    sent_bytes: u64,
     /// Received replies.
     received: u64,
     /// Whether the rate was not reached.
@@ -230,6 +255,7 @@ impl SockperfResult {
         Self {
             run_s: outcome.run_ns as f64 * 1e-9,
             sent: outcome.sent,
+            sent_bytes: outcome.sent_bytes,
             received: outcome.times.received,
             is_rate_missed: outcome.is_rate_missed,
             end: outcome.end,
@@ -256,7 +282,7 @@ struct SockperfRunOutcome {
 
 impl ToolOutcome for SockperfRunOutcome {
     const TOOL: &'static str = "sockperf";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 /// Renders a stored run as sockperf's output.

@@ -13,6 +13,12 @@ pub const MAX_DATAGRAM_BYTES: usize = 65_507;
 /// Largest message over TCP.
 pub const MAX_STREAM_BYTES: usize = (1 << 20) - 1;
 
+/// Whether a message can have this length, over UDP or TCP.
+#[must_use]
+pub fn is_message_length(length: u32) -> bool {
+    (SockperfHeader::BYTES..=MAX_STREAM_BYTES).contains(&(length as usize))
+}
+
 /// Header of a message, in network byte order: number, flags, length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SockperfHeader {
@@ -46,6 +52,12 @@ pub enum SockperfProtocolError {
         sequence: u64,
         /// Number of the last sent message.
         sent: u64,
+    },
+    /// A reply that arrived before its request was sent.
+    #[error("the reply to message {sequence} arrived before that was sent")]
+    Early {
+        /// Number of the message.
+        sequence: u64,
     },
     /// A reply with another content than its request.
     #[error("the reply to message {sequence} has other data")]

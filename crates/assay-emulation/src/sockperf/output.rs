@@ -270,7 +270,7 @@ impl SockperfStyle {
         if self.mode == SockperfMode::Throughput {
             value["messages_per_s"] = json!(result.messages_per_s());
             value["send_bytes_per_s"] =
-                json!(result.messages_per_s() as f64 * f64::from(self.message_bytes));
+                json!(result.sent_bytes as f64 / result.run_s.max(1e-9));
         } else {
             value["received_messages"] = json!(result.received);
             value["round_trip_s"] = match &result.round_trips {

@@ -50,6 +50,15 @@ pub enum NetworkError {
     Qperf { peer: String, source: qperf::QperfProtocolError },
     #[error("the test with {peer} failed")]
     Sockperf { peer: String, source: sockperf::SockperfProtocolError },
+    /// A client of this server violated the protocol.
+    #[error("cannot serve {peer}")]
+    SockperfClient { peer: String, source: sockperf::SockperfProtocolError },
+    #[error("no reply came from {peer}")]
+    NoReply { peer: String },
+    #[error(
+        "no reply of {peer} lies in the valid time, which lacks the first 400 ms and the last 50 ms"
+    )]
+    NoValidReply { peer: String },
     #[error("cannot exchange messages with {peer}")]
     Messages { peer: String, source: io::Error },
     /// Figures of the far end that cannot be true beside those of this end.
@@ -170,6 +179,9 @@ impl NetworkError {
             | Self::ClosedAfterLogin { .. }
             | Self::Qperf { .. }
             | Self::Sockperf { .. }
+            | Self::SockperfClient { .. }
+            | Self::NoReply { .. }
+            | Self::NoValidReply { .. }
             | Self::Messages { .. }
             | Self::Implausible { .. }
             | Self::Stream { .. }
@@ -221,6 +233,14 @@ impl NetworkError {
                     Self::Call(CallError::Over { peer } | CallError::Timeout { peer, .. }) => {
                         format!("check the host with `assay doctor --hosts {peer}`")
                     }
+                    Self::SockperfClient {
+                        source: sockperf::SockperfProtocolError::Length { length, .. },
+                        ..
+                    } if sockperf::is_message_length(*length) => {
+                        format!(
+                            "start this server with -m {length} if that peer speaks sockperf"
+                        )
+                    }
                     _ => other.advice().to_owned(),
                 };
                 FailureReason::Error { area: ErrorArea::Network, causes, advice }
@@ -242,19 +262,13 @@ impl NetworkError {
             Self::AboveLimit { source, .. } => source.advice(),
             Self::ClosedAfterLogin { .. } => LOGIN_ADVICE,
             Self::NoLogin { .. } => "use another key, user or password",
-            Self::Iperf3 { source, .. } => match source {
-                iperf3::Iperf3ProtocolError::ServerError {
-                    iperf3: iperf3::NOT_AUTHORIZED,
-                    ..
-                } => LOGIN_ADVICE,
-                iperf3::Iperf3ProtocolError::ServerError { .. } => {
-                    "check the server's output for the reason"
-                }
-                _ => "check that iperf3 or assay serves this port",
-            },
+            Self::Iperf3 { source, .. } => iperf3_advice(source),
             Self::Qperf { .. } => "check that qperf 0.4 or assay serves this port",
-            Self::Sockperf { .. } => "check that sockperf or assay serves this port",
-            Self::Messages { source, .. } => messages_advice(source),
+            Self::Sockperf { .. }
+            | Self::SockperfClient { .. }
+            | Self::NoReply { .. }
+            | Self::NoValidReply { .. }
+            | Self::Messages { .. } => self.sockperf_advice(),
             // The control connection succeeded, by another protocol or to another port.
             Self::OpenStream { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
                 "the packets are lost on the way: open the firewall for UDP, and for ping-pongs for every port of that server"
@@ -296,6 +310,36 @@ impl NetworkError {
             Self::Interrupted => "start it again",
             Self::Known(_) => "",
         }
+    }
+
+    /// Advice on errors of sockperf's tests.
+    fn sockperf_advice(&self) -> &'static str {
+        match self {
+            Self::SockperfClient { .. } => {
+                "that peer does not speak sockperf: let it use another port"
+            }
+            Self::NoReply { .. } => {
+                "check that `assay sockperf server` or `sockperf server` runs there, on this port, with the same protocol (--tcp) and without --dont-reply; a firewall may drop messages"
+            }
+            Self::NoValidReply { .. } => {
+                "measure for longer (--time), or request more replies (a higher --mps, a lower --reply-every)"
+            }
+            Self::Messages { source, .. } => messages_advice(source),
+            _ => "check that sockperf or assay serves this port",
+        }
+    }
+}
+
+/// Returns advice on an iperf3 test that failed.
+fn iperf3_advice(error: &iperf3::Iperf3ProtocolError) -> &'static str {
+    match error {
+        iperf3::Iperf3ProtocolError::ServerError { iperf3: iperf3::NOT_AUTHORIZED, .. } => {
+            LOGIN_ADVICE
+        }
+        iperf3::Iperf3ProtocolError::ServerError { .. } => {
+            "check the server's output for the reason"
+        }
+        _ => "check that iperf3 or assay serves this port",
     }
 }
 
@@ -364,6 +408,22 @@ mod tests {
             let address = address.parse().unwrap();
             let error = NetworkError::Listen { address, source: kind.into() };
             assert!(error.advice().contains(advice), "{kind:?}: {}", error.advice());
+        }
+    }
+
+    #[test]
+    fn server_advises_on_long_messages_of_clients() {
+        for (length, expected) in [
+            (70_000, "start this server with -m 70000"),
+            (13, "does not speak sockperf"),
+            (0x4745_5420, "does not speak sockperf"),
+        ] {
+            let source = sockperf::SockperfProtocolError::Length { length, limit: 65_507 };
+            let error = NetworkError::SockperfClient { peer: String::from("peer"), source };
+            let FailureReason::Error { advice, .. } = error.to_case_failure() else {
+                panic!("{error:?}")
+            };
+            assert!(advice.contains(expected), "{length}: {advice}");
         }
     }
 

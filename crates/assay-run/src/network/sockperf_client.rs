@@ -1,13 +1,14 @@
 //! Client of sockperf's protocol: ping-pong, latency under load, or throughput.
 
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use assay_dialects::wire::sockperf::{
-    MAX_DATAGRAM_BYTES, MAX_STREAM_BYTES, SockperfProtocolError, SockperfReceiver,
+    MAX_DATAGRAM_BYTES, MAX_STREAM_BYTES, SockperfHeader, SockperfProtocolError,
+    SockperfReceiver,
 };
 use assay_kernels::clock;
 use assay_kernels::network::pingpong::wait_until;
@@ -45,7 +46,8 @@ pub struct SockperfTest {
     pub is_tcp: bool,
     pub seconds: u32,
     pub message_bytes: u32,
-    /// Largest difference of a message's size from `message_bytes`; sizes are uniform.
+    /// Largest difference of a message's size from `message_bytes`, which is the longest; sizes are
+    /// uniform.
     pub size_range: u32,
     /// Messages per second; `None` = as many as possible.
     pub messages_per_s: Option<u32>,
@@ -62,6 +64,15 @@ pub struct SockperfTest {
     pub socket: SocketOptions,
 }
 
+impl SockperfTest {
+    /// Returns the sizes of messages.
+    pub(super) fn message_sizes(&self) -> RangeInclusive<u32> {
+        let longest = self.message_bytes.max(SockperfHeader::BYTES as u32);
+        let shortest = longest.saturating_sub(self.size_range);
+        shortest.max(SockperfHeader::BYTES as u32)..=longest
+    }
+}
+
 /// Result of a test.
 #[derive(Debug)]
 pub struct SockperfOutcome {
@@ -69,6 +80,8 @@ pub struct SockperfOutcome {
     pub run_ns: u64,
     /// Number of sent messages.
     pub sent: u64,
+    /// Number of their bytes.
+    pub sent_bytes: u64,
     /// Times of messages with a requested reply; none in a throughput test.
     pub times: SockperfTimes,
     /// Whether the sender never had to wait for the time of the next message, so that the rate was
@@ -88,7 +101,7 @@ pub enum SockperfEnd {
 }
 
 /// Maximum number of messages with a requested reply: 512 MiB of times.
-const MAX_TIMES: usize = 32 << 20;
+pub const MAX_TIMES: usize = 32 << 20;
 /// Time that sockperf adds to the requested one. Its timer takes the 450 ms of the excluded start and
 /// end as microseconds.
 const ADDED_NS: u64 = 450_000;
@@ -121,7 +134,7 @@ pub fn run(
         sent: AtomicU64::new(0),
     };
     let mut sender = MessageSender::new(&exchange, start_ns);
-    let mut times = match test.mode {
+    let times = match test.mode {
         SockperfMode::PingPong => exchange.ping_pong(&mut sender)?,
         SockperfMode::UnderLoad => exchange.load(&mut sender)?,
         SockperfMode::Throughput => {
@@ -129,11 +142,14 @@ pub fn run(
             SockperfTimes::default()
         }
     };
-    times.sent_ns = std::mem::take(&mut sender.times_ns);
+    let times = times
+        .with_sends(std::mem::take(&mut sender.times_ns), test.reply_every)
+        .map_err(|source| exchange.protocol_error(source))?;
     let end_ns = clock::now_ns().min(period.deadline_ns);
     Ok(SockperfOutcome {
         run_ns: end_ns.saturating_sub(start_ns),
         sent: exchange.sent.load(Ordering::Relaxed),
+        sent_bytes: sender.sent_bytes,
         times,
         is_rate_missed: test.messages_per_s.is_some() && !sender.has_waited,
         end: period.end(),
@@ -304,6 +320,7 @@ impl<'a> ReplyReader<'a> {
             if exchange.period.is_over_at(now_ns) {
                 return Ok(ControlFlow::Break(()));
             }
+            times.watched_until_ns = now_ns;
             buffer.add(received.unwrap_or(0));
             let mut replies = 0;
             loop {
@@ -338,6 +355,5 @@ impl<'a> ReplyReader<'a> {
 
 /// Whether a reply differs from its request behind the header.
 fn has_other_data(reply: &[u8], request: &[u8]) -> bool {
-    use assay_dialects::wire::sockperf::SockperfHeader;
     reply.get(SockperfHeader::BYTES..) != request.get(SockperfHeader::BYTES..)
 }

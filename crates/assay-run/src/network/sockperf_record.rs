@@ -2,7 +2,6 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
-use assay_model::event::EventCount;
 use assay_model::workload::{
     NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
     Workload,
@@ -36,7 +35,7 @@ pub fn phase(test: &SockperfTest) -> (String, Workload) {
             segmentation: false,
             rate_bit_per_s: test
                 .messages_per_s
-                .map(|rate| u64::from(rate) * u64::from(test.message_bytes) * 8),
+                .map(|rate| u64::from(rate) * mean_message_bits(test)),
             congestion: None,
         }),
     };
@@ -50,6 +49,12 @@ pub fn phase(test: &SockperfTest) -> (String, Workload) {
         false => Workload::NetworkUdp(work),
     };
     (case_name(test), workload)
+}
+
+/// Returns the mean size of messages in bits.
+fn mean_message_bits(test: &SockperfTest) -> u64 {
+    let sizes = test.message_sizes();
+    (u64::from(*sizes.start()) + u64::from(*sizes.end())) * 4
 }
 
 /// Returns the name of a test, with all that makes its figures another quantity.
@@ -82,7 +87,7 @@ pub fn entries(
     let mut entries = match test.mode {
         SockperfMode::Throughput => vec![rate_entry(test, outcome)],
         SockperfMode::PingPong | SockperfMode::UnderLoad => {
-            observed.map_or_else(Vec::new, |it| latency_entries(test, it))
+            observed.map_or_else(Vec::new, |it| latency_entries(test, outcome, it))
         }
     };
     if let Some(address) = test.target.addresses().ok().and_then(|all| all.first().copied()) {
@@ -91,15 +96,19 @@ pub fn entries(
     entries
 }
 
-fn latency_entries(test: &SockperfTest, observed: &SockperfReplies) -> Vec<MeasurementEntry> {
+fn latency_entries(
+    test: &SockperfTest,
+    outcome: &SockperfOutcome,
+    observed: &SockperfReplies,
+) -> Vec<MeasurementEntry> {
     let span = MeasuredSpan::from_seconds(0.0, observed.run_ns as f64 * 1e-9, false);
     let times_ns = &observed.round_trips_ns;
     let mut entries = time_entries(times_ns, span, "round_trip", 1);
     entries.extend(time_entries(times_ns, span, "half_round_trip", 2));
-    if !test.is_tcp {
-        let part = observed.dropped;
-        let whole = part + observed.out_of_order + times_ns.len() as u64;
-        let lost = EntryValue::Count(span, EventCount { part, whole });
+    if !test.is_tcp
+        && let Some(lost) = outcome.times.count_lost()
+    {
+        let lost = EntryValue::Count(span, lost);
         entries.push(MeasurementEntry::Measured(SeriesKey::only_series("loss"), lost));
     }
     entries
@@ -107,8 +116,8 @@ fn latency_entries(test: &SockperfTest, observed: &SockperfReplies) -> Vec<Measu
 
 fn rate_entry(test: &SockperfTest, outcome: &SockperfOutcome) -> MeasurementEntry {
     let elapsed_s = outcome.run_ns.max(1) as f64 * 1e-9;
-    let bytes = u64::from(test.message_bytes);
-    let value = outcome.sent as f64 * bytes as f64 * 8.0 / elapsed_s;
-    let key = SeriesKey::with_dimensions("send_rate", [(Attribute::Bytes, bytes.into())]);
+    let value = outcome.sent_bytes as f64 * 8.0 / elapsed_s;
+    let bytes = u64::from(test.message_bytes).into();
+    let key = SeriesKey::with_dimensions("send_rate", [(Attribute::Bytes, bytes)]);
     MeasurementEntry::Measured(key, EntryValue::weighted(value, elapsed_s))
 }

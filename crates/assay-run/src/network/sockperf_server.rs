@@ -28,7 +28,8 @@ const TOTAL_CONNECTIONS: ConnectionResources =
 const PEER_CONNECTIONS: ConnectionResources =
     ConnectionResources { connections: 64, bytes: 128 << 20 };
 
-/// Time without a message after which a connection is closed: its client may have vanished.
+/// Time without a message, or without room for a reply, after which a connection is closed: its
+/// client may have vanished.
 const IDLE_LIMIT: Duration = Duration::from_secs(120);
 
 /// Options of a server.
@@ -42,6 +43,8 @@ pub struct SockperfService {
     pub replies: bool,
     /// Whether numbers that are missing are reported.
     pub detects_gaps: bool,
+    /// Whether other sockets that permit it, too, may have the same UDP port.
+    pub shares_port: bool,
     pub socket: SocketOptions,
 }
 
@@ -74,13 +77,7 @@ pub fn serve(
     cancel: &AtomicBool,
     observe: &(dyn Fn(SockperfServerEvent<'_>) + Sync),
 ) -> Result<SockperfServed, NetworkError> {
-    let server = SockperfServer {
-        service,
-        cancel,
-        observe,
-        received: AtomicU64::new(0),
-        gaps: Mutex::new(SequenceGaps::default()),
-    };
+    let server = SockperfServer::new(service, cancel, observe);
     match service.is_tcp {
         true => server.serve_streams()?,
         false => server.serve_datagrams()?,
@@ -95,11 +92,27 @@ struct SockperfServer<'a> {
     service: &'a SockperfService,
     cancel: &'a AtomicBool,
     observe: &'a (dyn Fn(SockperfServerEvent<'_>) + Sync),
+    idle_limit: Duration,
     received: AtomicU64,
     gaps: Mutex<SequenceGaps>,
 }
 
-impl SockperfServer<'_> {
+impl<'a> SockperfServer<'a> {
+    fn new(
+        service: &'a SockperfService,
+        cancel: &'a AtomicBool,
+        observe: &'a (dyn Fn(SockperfServerEvent<'_>) + Sync),
+    ) -> Self {
+        Self {
+            service,
+            cancel,
+            observe,
+            idle_limit: IDLE_LIMIT,
+            received: AtomicU64::new(0),
+            gaps: Mutex::new(SequenceGaps::default()),
+        }
+    }
+
     fn is_over(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
@@ -107,7 +120,10 @@ impl SockperfServer<'_> {
     fn serve_datagrams(&self) -> Result<(), NetworkError> {
         let address = self.service.listen;
         let refuse = |source| NetworkError::Listen { address, source };
-        let socket = socket::bind_udp(address).map_err(refuse)?;
+        let socket = match self.service.shares_port {
+            true => socket::bind_udp(address).map_err(refuse)?,
+            false => UdpSocket::bind(address).map_err(refuse)?,
+        };
         socket::configure_udp(&socket, &self.service.socket).map_err(refuse)?;
         socket.set_read_timeout(Some(POLL_INTERVAL)).map_err(refuse)?;
         (self.observe)(SockperfServerEvent::Listening);
@@ -185,37 +201,38 @@ impl SockperfServer<'_> {
         while !self.is_over() {
             let received = match socket.receive(buffer.room()) {
                 Ok(Some(received)) => received,
-                Ok(None) if active_at.elapsed() < IDLE_LIMIT => continue,
-                Ok(None) => {
-                    let expected = "a message".to_owned();
-                    let seconds = IDLE_LIMIT.as_secs_f64();
-                    let peer = peer.to_string();
-                    return Err(NetworkError::Timeout { peer, expected, seconds });
-                }
+                Ok(None) if active_at.elapsed() < self.idle_limit => continue,
+                Ok(None) => return Err(self.idle_error(peer, "a message")),
                 Err(error) if is_end(&error) => return Ok(()),
                 Err(source) => return Err(serve_error(source)),
             };
             buffer.add(received);
             active_at = Instant::now();
             loop {
-                let next = buffer.take_message().map_err(|source| NetworkError::Sockperf {
-                    peer: peer.to_string(),
-                    source,
+                let next = buffer.take_message().map_err(|source| {
+                    NetworkError::SockperfClient { peer: peer.to_string(), source }
                 })?;
                 let Some((header, message)) = next else { break };
                 if !self.take(header, peer) {
                     continue;
                 }
                 SockperfHeader { is_from_client: false, ..header }.encode(message);
-                match socket.send(message, || self.is_over()) {
+                let is_over = |blocked| self.is_over() || blocked >= self.idle_limit;
+                match socket.send(message, is_over) {
                     Ok(true) => {}
-                    Ok(false) => return Ok(()),
+                    Ok(false) if self.is_over() => return Ok(()),
+                    Ok(false) => return Err(self.idle_error(peer, "room for a reply")),
                     Err(error) if is_end(&error) => return Ok(()),
                     Err(source) => return Err(serve_error(source)),
                 }
             }
         }
         Ok(())
+    }
+
+    fn idle_error(&self, peer: SocketAddr, expected: &str) -> NetworkError {
+        let (peer, expected) = (peer.to_string(), expected.to_owned());
+        NetworkError::Timeout { peer, expected, seconds: self.idle_limit.as_secs_f64() }
     }
 
     /// Counts a message; returns whether it must be returned. Messages of servers do not count, so
@@ -249,4 +266,49 @@ fn answer_datagram(
 fn is_end(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset};
     matches!(error.kind(), BrokenPipe | ConnectionReset)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn client_that_reads_no_replies_loses_its_place() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, peer) = listener.accept().unwrap();
+        let service = SockperfService {
+            listen: listener.local_addr().unwrap(),
+            is_tcp: true,
+            max_message_bytes: 60_000,
+            replies: true,
+            detects_gaps: false,
+            shares_port: false,
+            socket: SocketOptions::default(),
+        };
+        let cancel = AtomicBool::new(false);
+        let mut server = SockperfServer::new(&service, &cancel, &|_| {});
+        server.idle_limit = Duration::from_millis(200);
+        let mut request = vec![0; 60_000];
+        let header = SockperfHeader {
+            sequence: 1,
+            is_from_client: true,
+            requests_reply: true,
+            is_warm_up: false,
+            length: 60_000,
+        };
+        header.encode(&mut request);
+        let admissions = Admissions::new(TOTAL_CONNECTIONS, PEER_CONNECTIONS);
+        let guest = admissions.admit(peer.ip()).unwrap();
+        let error = thread::scope(|scope| {
+            // It sends until the server closes the connection.
+            scope.spawn(move || while client.write_all(&request).is_ok() {});
+            server.serve_stream(stream, peer, guest).unwrap_err()
+        });
+        let text = error.to_string();
+        assert!(text.starts_with("room for a reply did not come from 127.0.0.1:"), "{text}");
+    }
 }

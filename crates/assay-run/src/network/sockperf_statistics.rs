@@ -2,6 +2,8 @@
 //!
 //! The first 400 ms and the last 50 ms are left out, by the times at which messages were sent.
 
+use assay_dialects::wire::sockperf::SockperfProtocolError;
+use assay_model::event::EventCount;
 use serde::{Deserialize, Serialize};
 
 /// Time after the first message that is left out.
@@ -15,15 +17,65 @@ pub const PERCENTILES: [f64; 8] = [0.999_99, 0.9999, 0.999, 0.99, 0.90, 0.75, 0.
 #[derive(Debug, Clone, Default)]
 pub struct SockperfTimes {
     /// Time of each send.
-    pub sent_ns: Vec<u64>,
+    sent_ns: Vec<u64>,
     /// Time of each reply; 0 = none, and the list may be shorter.
     received_ns: Vec<u64>,
     duplicated: u64,
     /// Number of replies without duplicates.
     pub received: u64,
+    /// Time of the last receive before the end: later replies are unknown.
+    pub watched_until_ns: u64,
 }
 
 impl SockperfTimes {
+    /// Adds the times of the sends.
+    ///
+    /// # Errors
+    /// A reply arrived before its request was sent: the server guessed its number.
+    pub fn with_sends(
+        self,
+        sent_ns: Vec<u64>,
+        reply_every: u32,
+    ) -> Result<Self, SockperfProtocolError> {
+        let mut pairs = sent_ns.iter().zip(&self.received_ns);
+        match pairs.position(|(sent_ns, time_ns)| *time_ns != 0 && time_ns < sent_ns) {
+            None => Ok(Self { sent_ns, ..self }),
+            Some(at) => {
+                let sequence = (at as u64 + 1).saturating_mul(reply_every.into());
+                Err(SockperfProtocolError::Early { sequence })
+            }
+        }
+    }
+
+    /// Returns the time of the reply to a request; `None` if none arrived.
+    fn reply_ns(&self, at: usize) -> Option<u64> {
+        self.received_ns.get(at).copied().filter(|time_ns| *time_ns != 0)
+    }
+
+    /// Whether replies were requested, and none arrived.
+    #[must_use]
+    pub fn lacks_all_replies(&self) -> bool {
+        !self.sent_ns.is_empty() && self.received == 0
+    }
+
+    /// Counts the lost replies among those that were due after the excluded start: a request waited
+    /// longer than any that was answered. `None` if none was due.
+    #[must_use]
+    pub fn count_lost(&self) -> Option<EventCount> {
+        let requests = || self.sent_ns.iter().copied().enumerate();
+        let from_ns = self.sent_ns.first()?.saturating_add(WARM_UP_NS);
+        let longest_ns = requests()
+            .filter_map(|(at, sent_ns)| self.reply_ns(at)?.checked_sub(sent_ns))
+            .max()?;
+        let to_ns = self.watched_until_ns.checked_sub(longest_ns)?;
+        let mut count = EventCount { part: 0, whole: 0 };
+        for (at, _) in requests().filter(|(_, sent_ns)| (from_ns..to_ns).contains(sent_ns)) {
+            count.whole += 1;
+            count.part += u64::from(self.reply_ns(at).is_none());
+        }
+        (count.whole > 0).then_some(count)
+    }
+
     /// Adds the reply to a message; one to a message that requested none does not count.
     pub fn add_reply(&mut self, sequence: u64, reply_every: u32, now_ns: u64) {
         let every = u64::from(reply_every.max(1));
@@ -59,19 +111,19 @@ impl SockperfTimes {
                 continue;
             }
             let first = *first.get_or_insert((at, sent_ns));
-            match self.received_ns.get(at).copied().unwrap_or(0) {
-                0 => {
+            match self.reply_ns(at) {
+                None => {
                     found.dropped += 1;
                     if last.1 < sent_ns {
                         last = (at, sent_ns);
                     }
                 }
-                received_ns if received_ns < latest_ns => found.out_of_order += 1,
-                received_ns => {
+                Some(received_ns) if received_ns < latest_ns => found.out_of_order += 1,
+                Some(received_ns) => {
                     latest_ns = received_ns;
                     last = (at, received_ns);
                     found.sends_ns.push(sent_ns);
-                    found.round_trips_ns.push(received_ns - sent_ns);
+                    found.round_trips_ns.push(received_ns.saturating_sub(sent_ns));
                 }
             }
             found.run_ns = last.1.saturating_sub(first.1);
@@ -93,7 +145,8 @@ pub struct SockperfReplies {
     pub run_ns: u64,
     /// Messages sent in that time.
     pub sent: u64,
-    /// Requests without a reply.
+    /// Requests without a reply, as sockperf counts them: replies under way at the end are missing,
+    /// too.
     pub dropped: u64,
     /// Replies that arrived again, in the whole test.
     pub duplicated: u64,
@@ -162,15 +215,46 @@ mod tests {
     /// Times of `count` requests, one a millisecond, with replies after these microseconds; `None` =
     /// no reply.
     fn times(count: u64, reply_us: impl Fn(u64) -> Option<u64>) -> SockperfTimes {
-        let mut times = SockperfTimes::default();
+        let mut times =
+            SockperfTimes { watched_until_ns: (1000 + count) * MS, ..Default::default() };
+        let sent_ns = |at| 1000 * MS + at * MS;
         for at in 0..count {
-            let sent_ns = 1000 * MS + at * MS;
-            times.sent_ns.push(sent_ns);
             if let Some(us) = reply_us(at) {
-                times.add_reply((at + 1) * 100, 100, sent_ns + us * 1000);
+                times.add_reply((at + 1) * 100, 100, sent_ns(at) + us * 1000);
             }
         }
-        times
+        times.with_sends((0..count).map(sent_ns).collect(), 100).unwrap()
+    }
+
+    #[test]
+    fn replies_under_way_at_the_end_are_not_lost() {
+        let lost = |times: &SockperfTimes| times.count_lost().map(|it| (it.part, it.whole));
+        // Each reply takes 200 ms, and those after the end are not seen.
+        let slow = |at: u64| (at < 800).then_some(200_000);
+        assert_eq!(lost(&times(1000, slow)), Some((0, 400)));
+        let with_loss = |at: u64| slow(at).filter(|_| at % 100 != 7);
+        assert_eq!(lost(&times(1000, with_loss)), Some((4, 400)));
+        // A lost message ends a ping-pong.
+        let mut pings = times(501, |at| (at < 500).then_some(10));
+        pings.watched_until_ns -= MS;
+        assert_eq!(lost(&pings), Some((0, 100)));
+        pings.watched_until_ns += 100 * MS;
+        assert_eq!(lost(&pings), Some((1, 101)));
+        for (count, reply_us) in
+            [(0, Some(1)), (400, Some(1)), (1000, None), (1000, Some(9_000_000))]
+        {
+            assert_eq!(lost(&times(count, |_| reply_us)), None, "{count} {reply_us:?}");
+        }
+    }
+
+    #[test]
+    fn reply_before_its_request_is_an_error() {
+        let mut times = SockperfTimes::default();
+        times.add_reply(100, 100, 10);
+        times.add_reply(200, 100, 19);
+        let sends = |second| times.clone().with_sends(vec![10, second], 100);
+        assert!(sends(19).is_ok());
+        assert_eq!(sends(20).unwrap_err(), SockperfProtocolError::Early { sequence: 200 });
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub struct SockperfArguments {
     /// Bytes of a message [default: 14]; server: longest message [default: 65507]
     #[arg(short, long = "msg-size", value_name = "BYTES")]
     pub(crate) msg_size: Option<u32>,
-    /// Largest difference from -m of the sizes of messages, which are random
+    /// Send messages of random sizes, at most this much below -m
     #[arg(short, long, value_name = "BYTES")]
     pub(crate) range: Option<u32>,
     /// Time in seconds [default: 1]
@@ -104,7 +104,7 @@ pub struct SockperfArguments {
     /// Accepted for compatibility: every reply goes to its sender
     #[arg(long = "force-unicast-reply")]
     pub(crate) force_unicast_reply: bool,
-    /// Accepted for compatibility: the port of a server can always be used again
+    /// Server over UDP: share the port with servers that permit it, too
     #[arg(long = "uc-reuseaddr")]
     pub(crate) uc_reuseaddr: bool,
     /// Accepted for compatibility: times are always those of the monotonic clock

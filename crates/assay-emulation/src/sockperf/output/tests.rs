@@ -22,6 +22,7 @@ fn result(figures: Option<SockperfFigures>) -> SockperfResult {
     SockperfResult {
         run_s: 1.0041,
         sent: 144_938,
+        sent_bytes: 144_938 * 14,
         received: 144_937,
         is_rate_missed: false,
         end: SockperfEnd::Timer,
@@ -124,8 +125,8 @@ fn missing_replies_are_said() {
 #[test]
 fn throughput_prints_sockperfs_lines() {
     let style = SockperfStyle { mode: SockperfMode::Throughput, message_bytes: 1400, ..STYLE };
-    let result = SockperfResult { run_s: 1.00048, sent: 432_627, ..result(None) };
-    let text = whole(style, &result);
+    let outcome = SockperfResult { run_s: 1.00048, sent: 432_627, ..result(None) };
+    let text = whole(style, &outcome);
     assert!(text.starts_with(
         "sockperf: == version #3.7-assay == \nsockperf[CLIENT] send on:\n[ 0] IP = 127.0.0.1 "
     ));
@@ -147,10 +148,17 @@ sockperf: Summary: BandWidth is 577.342 MBps (4618.733 Mbps)
             "Packet Rate is about 1297257 [pkt/sec] (3 ip frags / msg)",
         ),
     ] {
-        let text = style.format_end(&result);
+        let text = style.format_end(&outcome);
         assert!(text.contains(line), "{line}: {text}");
     }
-    let text = SockperfStyle { message_bytes: 1472, ..style }.format_end(&result);
+    // The lines have the nominal size, as sockperf's; the document has the bytes.
+    let document = SockperfStyle { size_range: 5, ..style }.format_json(&SockperfResult {
+        run_s: 2.0,
+        sent_bytes: 3000,
+        ..result(None)
+    });
+    assert!(document.contains("\"send_bytes_per_s\": 1500.0"), "{document}");
+    let text = SockperfStyle { message_bytes: 1472, ..style }.format_end(&outcome);
     assert!(!text.contains("NOTE"), "{text}");
 }
 

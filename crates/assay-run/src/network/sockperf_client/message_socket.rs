@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Interval in which a blocked send or receive checks whether the test is over.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
@@ -30,23 +30,30 @@ impl MessageSocket {
         }
     }
 
-    /// Sends a whole message; false if `is_over` before that.
+    /// Sends a whole message; false if `is_over` before that, which is told the time without progress.
     pub(in crate::network) fn send(
         &self,
         message: &[u8],
-        is_over: impl Fn() -> bool,
+        is_over: impl Fn(Duration) -> bool,
     ) -> io::Result<bool> {
         let mut rest = message;
+        let mut blocked_at = None;
         while !rest.is_empty() {
             let sent = match self {
                 Self::Tcp(stream) => (&*stream).write(rest),
                 Self::Udp(socket) => socket.send(rest),
             };
             match sent {
-                Ok(bytes) => rest = &rest[bytes.min(rest.len())..],
+                Ok(bytes) => {
+                    rest = &rest[bytes.min(rest.len())..];
+                    blocked_at = None;
+                }
                 Err(error) if !is_no_data(&error) => return Err(error),
-                Err(_) if is_over() => return Ok(false),
-                Err(_) => {}
+                Err(_) => {
+                    if is_over(blocked_at.get_or_insert_with(Instant::now).elapsed()) {
+                        return Ok(false);
+                    }
+                }
             }
         }
         Ok(true)

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use assay_dialects::wire::sockperf::{MAX_DATAGRAM_BYTES, MAX_STREAM_BYTES, SockperfHeader};
+use assay_dialects::wire::sockperf::SockperfHeader;
 use assay_kernels::clock;
 use assay_kernels::network::pingpong::wait_until;
 use assay_model::seed;
@@ -27,6 +27,8 @@ pub(super) struct MessageSender<'a> {
     /// Time at which the next burst is due.
     due_ns: u64,
     sequence: u64,
+    /// Number of bytes of all sent messages.
+    pub(super) sent_bytes: u64,
     /// Whether a burst was waited for.
     pub(super) has_waited: bool,
     /// Times of the messages that request a reply, from the first one on.
@@ -36,10 +38,8 @@ pub(super) struct MessageSender<'a> {
 impl<'a> MessageSender<'a> {
     pub(super) fn new(exchange: &'a SockperfExchange<'a>, start_ns: u64) -> Self {
         let test = exchange.test;
-        let limit = if test.is_tcp { MAX_STREAM_BYTES } else { MAX_DATAGRAM_BYTES };
-        let (middle, range) = (test.message_bytes as usize, test.size_range as usize);
-        let shortest = middle.saturating_sub(range).max(SockperfHeader::BYTES);
-        let longest = middle.saturating_add(range).min(limit).max(shortest);
+        let sizes = test.message_sizes();
+        let (shortest, longest) = (*sizes.start() as usize, *sizes.end() as usize);
         let period_ns = test.messages_per_s.map(|rate| {
             u64::from(test.burst).saturating_mul(1_000_000_000) / u64::from(rate.max(1))
         });
@@ -51,6 +51,7 @@ impl<'a> MessageSender<'a> {
             period_ns,
             due_ns: start_ns,
             sequence: 0,
+            sent_bytes: 0,
             has_waited: false,
             times_ns: Vec::new(),
         }
@@ -100,9 +101,10 @@ impl<'a> MessageSender<'a> {
                 self.exchange.period.is_full.store(true, Ordering::Relaxed);
             }
         }
-        match self.exchange.socket.send(message, || self.exchange.period.is_over()) {
+        match self.exchange.socket.send(message, |_| self.exchange.period.is_over()) {
             Ok(true) => {
                 self.sequence = sequence;
+                self.sent_bytes += self.length as u64;
                 Ok(ControlFlow::Continue(()))
             }
             unsent => {

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use super::interoperation::overflowed_datagrams;
 use super::{free_port, is_installed};
@@ -308,6 +309,63 @@ fn lying_and_missing_servers_are_failures() {
     }
     let outcome = world.assay(&["sockperf", "pp", "--mc-ttl", "3"]).failed_with(2);
     assert!(outcome.err.contains("multicast is not supported"), "{outcome:?}");
+}
+
+#[test]
+fn missing_replies_are_told_from_late_ones() {
+    let world = World::new();
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port().to_string();
+    let error = world.assay(&["sockperf", "pp", "-p", &port]).failed_with(4).err;
+    assert!(error.contains(&format!("no reply came from 127.0.0.1:{port}")), "{error}");
+    assert!(error.contains("--dont-reply"), "{error}");
+    // Too few messages for one request.
+    let words = ["sockperf", "ul", "-p", &port, "--mps", "10"];
+    let error = world.assay(&words).failed_with(4).err;
+    assert!(error.contains("lies in the valid time"), "{error}");
+    assert!(error.contains("a lower --reply-every"), "{error}");
+}
+
+#[test]
+fn random_sizes_are_at_most_the_named_one() {
+    let world = World::new();
+    let sink = UdpSocket::bind("127.0.0.1:0").unwrap();
+    sink.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let port = sink.local_addr().unwrap().port().to_string();
+    let reader = std::thread::spawn(move || {
+        let mut sizes = Vec::new();
+        let mut buffer = [0; 2000];
+        // The test ends it with an empty datagram.
+        while let Ok(bytes @ 1..) = sink.recv(&mut buffer) {
+            sizes.push(bytes);
+        }
+        sizes
+    });
+    let words = ["sockperf", "tp", "-p", &port, "--mps", "2000", "-m", "100", "-r", "50"];
+    let document = world.json(&[&words[..], &["--json"]].concat());
+    let end = UdpSocket::bind("127.0.0.1:0").unwrap();
+    end.send_to(&[], format!("127.0.0.1:{port}")).unwrap();
+    let sizes = reader.join().unwrap();
+    assert_eq!((sizes.iter().min(), sizes.iter().max()), (Some(&50), Some(&100)));
+    let sent = document["sent_messages"].as_u64().unwrap();
+    assert_eq!(sizes.len() as u64, sent, "{document}");
+    let rate = document["send_bytes_per_s"].as_f64().unwrap();
+    let run_s = document["run_s"].as_f64().unwrap();
+    let bytes = sizes.iter().sum::<usize>() as f64;
+    assert!((rate * run_s - bytes).abs() < 1.0, "{bytes}: {document}");
+    let stored = world.json(&["show", "latest", "--json"]);
+    let result = &results(&stored, "network.udp", "send_rate")[0];
+    let value = result["mean"].as_f64().unwrap();
+    assert!((value - 8.0 * rate).abs() < 1e-3 * value, "{result} {document}");
+}
+
+#[test]
+fn port_of_another_udp_server_is_refused() {
+    let world = World::new();
+    let server = SockperfServer::start(&world, Implementation::Assay, false);
+    let port = server.port.to_string();
+    let outcome = world.assay(&["sockperf", "server", "-p", &port]).failed_with(4);
+    assert!(outcome.err.contains("another server uses this port"), "{outcome:?}");
 }
 
 #[test]
