@@ -282,7 +282,7 @@ struct SockperfRunOutcome {
 
 impl ToolOutcome for SockperfRunOutcome {
     const TOOL: &'static str = "sockperf";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 1;
 }
 
 /// Renders a stored run as sockperf's output.

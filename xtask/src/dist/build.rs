@@ -107,11 +107,14 @@ fn compile(
     path.push(":");
     path.push(std::env::var_os("PATH").context("the variable PATH is not set")?);
     let (major, minor) = GLIBC;
-    let mut cargo = command::cargo(sources);
+    let mut cargo = command::at_root(sources, tools.join("bin/cargo-zigbuild"));
     cargo
-        .args(["zigbuild", "--profile", "dist", "--locked", "--package", "assay"])
+        .args(["rustc", "--profile", "dist", "--locked"])
+        .args(["--package", "assay", "--bin", "assay"])
         .args(["--target", &format!("{}.{major}.{minor}", machine.target)])
         .args(["--target-dir", "target/dist-build"])
+        // The linker's passes over all crates have the level of this one: see the profile.
+        .args(["--", "-Copt-level=3"])
         .env("PATH", path)
         .env("RUSTFLAGS", compiler_flags(sources, machine)?)
         .envs(variables.iter().copied());

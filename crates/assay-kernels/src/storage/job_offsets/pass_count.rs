@@ -60,7 +60,7 @@ mod tests {
             verifies: true,
             overlaps: true,
             gap_bytes: 8192,
-            total_bytes: 32 * 40 << 10,
+            total_bytes: 32 * (40 << 10),
             ..order(40 << 10, 4 << 10)
         };
         let stream = StorageStream::new(AccessPattern::Random, 4 << 10, 0.0);
