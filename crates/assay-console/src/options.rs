@@ -168,11 +168,6 @@ pub fn parse_label(text: &str) -> Result<String, String> {
     if text == "latest" || text.starts_with("latest~") {
         return Err(format!("`{text}` is reserved for runs and cannot be a label"));
     }
-    if text.contains(',') {
-        return Err(
-            "commas separate labels in lists, and a label cannot contain one".to_owned()
-        );
-    }
     let is_hidden = |it: char| it.is_control() || sanitize::is_hidden(it);
     let is_plain = !text.trim().is_empty() && !text.contains(is_hidden);
     if is_plain && text.chars().count() <= LONGEST {
