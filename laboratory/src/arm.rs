@@ -205,11 +205,16 @@ fn build_tests(cargo: &mut Command) -> Result<PathBuf> {
             ])
             .args(["--no-run", "--message-format", "json", "--target", TARGET]),
     )?;
-    let mut programs = listed.lines().filter_map(|line| {
+    find_tests(&listed, "assay_kernels").context("cargo built no tests of assay-kernels")
+}
+
+/// Finds the program with the tests of a library in cargo's messages.
+fn find_tests(messages: &str, library: &str) -> Option<PathBuf> {
+    messages.lines().find_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
-        Some(PathBuf::from(message["executable"].as_str()?))
-    });
-    programs.next_back().context("cargo built no tests of assay-kernels")
+        let program = message["executable"].as_str()?;
+        (message["target"]["name"] == library).then(|| program.into())
+    })
 }
 
 /// Unpacks the compiler with its libraries, and the standard library for aarch64, into `system` in
@@ -303,6 +308,18 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tests_of_other_libraries_are_not_those_of_kernels() {
+        let messages = ["assay_kernels", "assay"].map(|name| {
+            format!(r#"{{"target":{{"name":"{name}"}},"executable":"/target/deps/{name}-1"}}"#)
+        });
+        let library = r#"{"target":{"name":"assay_kernels"},"executable":null}"#;
+        let messages = format!("{library}\n{}\n", messages.join("\n"));
+        let found = find_tests(&messages, "assay_kernels");
+        assert_eq!(found, Some(PathBuf::from("/target/deps/assay_kernels-1")));
+        assert_eq!(find_tests(&messages, "assay_report"), None);
+    }
 
     #[test]
     fn failed_or_missing_tests_are_wrong() {
