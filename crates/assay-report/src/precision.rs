@@ -176,10 +176,10 @@ pub fn format_setting(value: f64, unit: Unit, most_digits: usize) -> String {
     quantity(value, unit, digits)
 }
 
-/// Formats a planned time: `90 s`, from two hours on `7 d 16 h 48 min`.
+/// Formats a planned time: `90 s`, from one hour on `7 d 16 h 48 min`.
 pub(crate) fn planned_time(seconds: f64, most_digits: usize) -> String {
     const HOUR_S: f64 = 3600.0;
-    if seconds < 2.0 * HOUR_S || !seconds.is_finite() {
+    if seconds < HOUR_S || !seconds.is_finite() {
         return format_setting(seconds, Unit::Second, most_digits);
     }
     let minutes = (seconds / 60.0).round() as u64;
@@ -290,10 +290,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn planned_times_from_two_hours_on_have_days_hours_and_minutes() {
+    fn planned_times_from_one_hour_on_have_days_hours_and_minutes() {
         for (seconds, expected) in [
-            (7199.0, "7199 s"),
-            (7200.0, "2 h"),
+            (3599.0, "3599 s"),
+            (3600.0, "1 h"),
+            (5400.0, "1 h 30 min"),
             (9030.0, "2 h 31 min"),
             (604_800.0, "7 d"),
             (665_280.0, "7 d 16 h 48 min"),

@@ -154,8 +154,15 @@ impl CommandFailure {
         // The error contains the path of the temporary file, which the user does not need.
         let why = error.to_string();
         let why = why.split(" at path \"").next().unwrap_or_default();
+        let kind = match error.kind() {
+            // A name that no file can have is an impossible value.
+            io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::IsADirectory => FailureKind::Usage,
+            _ => FailureKind::Measurement,
+        };
         let failure =
-            Self::measurement(format!("cannot write {}", path.display())).with_reason(why);
+            Self::new(kind, format!("cannot write {}", path.display())).with_reason(why);
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 failure.advise("name a file in a folder that exists")
