@@ -65,9 +65,9 @@ impl KernelComparison {
     }
 }
 
-/// Ratio of the time of a choice to the time for it after which no round begins. Passes have a minimum
+/// Ratio of the time of a choice to the time for it after which no pass begins. Passes have a minimum
 /// size, so a choice with little time takes longer on a quiet machine, too.
-const MAX_LATENESS: f64 = 4.0;
+const MAX_LATENESS: f64 = 1.5;
 
 /// Choice of the fastest kernel of an operation, within a time.
 struct KernelSelection<'c> {
@@ -292,8 +292,8 @@ impl Stream {
     /// If a pass takes long, each walks another window of the arrays. A window has left every cache
     /// before it is walked again, since all windows together are as large as the arrays. If there
     /// is less time than [`Stream::selection_s`], the passes are shortened as far as the arrays
-    /// allow, and no round but the first begins later than after four times `within_s`: on a busy
-    /// machine, each pass waits for a CPU. The selected kernel may then be a little slower than the best.
+    /// allow, and no pass but the first begins later than after 1.5 times `within_s`: on a busy
+    /// machine, each pass waits for a CPU. The selected kernel may then be slower than the best.
     ///
     /// # Errors
     /// Those of [`Stream::repetition`], and [`StreamError::Cancelled`] between two passes.
@@ -345,7 +345,7 @@ impl Stream {
     }
 
     /// Returns each kernel's time over the fastest time of the same round, condensed over all
-    /// rounds: at least one, and no other that would begin late.
+    /// complete rounds. A kernel whose pass would begin late in the first round is infinitely slow.
     fn relative_times(
         &mut self,
         kernels: &[&'static KernelInfo],
@@ -360,14 +360,18 @@ impl Stream {
         let whole_s = parts as f64 * self.walk_window(operation, first, parts);
         let windows = ((whole_s / contest.min_pass_s) as usize).clamp(1, most);
         for round in 0..contest.rounds {
-            if round > 0 && selection.is_late() {
-                break;
-            }
             let mut times_s = Vec::new();
             for info in kernels {
                 stop_if_cancelled(selection.cancel)?;
+                if selection.is_late() && (round > 0 || !times_s.is_empty()) {
+                    break;
+                }
                 times_s.push(self.walk_window(operation, info, windows));
             }
+            if round > 0 && times_s.len() < kernels.len() {
+                break;
+            }
+            times_s.resize(kernels.len(), f64::INFINITY);
             let fastest_s = minimum(times_s.clone());
             for (ratios, time_s) in ratios.iter_mut().zip(times_s) {
                 ratios.push(time_s / fastest_s);

@@ -180,8 +180,8 @@ fn finds_kernels_by_name_and_operation() {
     stream.verify(&NEVER).unwrap();
 }
 
-/// On a busy machine each pass waits for a CPU: without time, only one round of the first comparison
-/// runs, after its estimate.
+/// On a busy machine each pass waits for a CPU: without time, only the first pass of the first
+/// comparison runs, after its estimate.
 #[test]
 fn kernel_selection_ends_with_its_time() {
     let mut stream = prepare(1000, 1);
@@ -189,9 +189,8 @@ fn kernel_selection_ends_with_its_time() {
         stream.restore(&NEVER).unwrap();
         let all = Stream::kernels(operation);
         let best = stream.pick_best(operation, 0.0, &NEVER).unwrap();
-        assert_eq!(best.isa, all[0].isa);
-        let widest = all.iter().filter(|info| info.isa == all[0].isa).count();
-        assert_eq!(stream.windows_walked, 1 + widest);
+        assert_eq!(best.name, all[0].name);
+        assert_eq!(stream.windows_walked, 2);
     }
 }
 
