@@ -253,7 +253,6 @@ pub(crate) fn vdbench_samples(
 }
 
 /// Returns the adapter with this name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static ToolAdapter> {
     TOOLS.iter().find(|tool| tool.name == name)
 }

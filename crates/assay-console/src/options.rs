@@ -73,7 +73,6 @@ pub struct HostsArguments {
 
 impl HostsArguments {
     /// Whether other hosts are requested.
-    #[must_use]
     pub const fn has_hosts(&self) -> bool {
         self.hosts.is_some() || self.slurm.is_some()
     }

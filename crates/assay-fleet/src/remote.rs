@@ -271,7 +271,6 @@ pub struct Clocks {
 
 impl Clocks {
     /// Reads the wall clock and pairs it with `measuring_ns`.
-    #[must_use]
     pub fn read(measuring_ns: u64) -> Self {
         let day = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self { day_ns: u64::try_from(day.as_nanos()).unwrap_or(u64::MAX), measuring_ns }
@@ -332,7 +331,6 @@ impl Via {
     }
 
     /// Creates a transport with a separate command for each host.
-    #[must_use]
     pub fn with_host_commands(own: BTreeMap<String, Vec<String>>) -> Self {
         Self { usual: vec!["{host}".to_owned()], own }
     }
@@ -343,7 +341,6 @@ impl Via {
     }
 
     /// Returns the command words for one host.
-    #[must_use]
     pub fn words(&self, host: &str) -> Vec<String> {
         let own = self.own.get(host).cloned();
         own.unwrap_or_else(|| {

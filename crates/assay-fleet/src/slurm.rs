@@ -37,7 +37,6 @@ pub enum SlurmError {
 
 impl SlurmError {
     /// Returns the recommended action.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::InvalidOption { .. } => {

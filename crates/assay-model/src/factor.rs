@@ -104,7 +104,6 @@ pub enum FactorError {
 
 impl FactorError {
     /// Returns the remedy.
-    #[must_use]
     pub fn advice(&self) -> String {
         match self {
             Self::Name(_) => "use a name like `depth`, which stands as `{depth}`".to_owned(),
@@ -261,7 +260,6 @@ pub fn combine_levels(factors: &[FactorLevels]) -> Result<Vec<Vec<FactorLevel>>,
 }
 
 /// Formats levels as the label of a condition: `size=1 depth=2`.
-#[must_use]
 pub fn format_levels(levels: &[FactorLevel]) -> String {
     levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }

@@ -284,7 +284,6 @@ pub enum ErrorArea {
 
 impl FailureReason {
     /// Whether a connection or its far end failed, so that earlier results are valid.
-    #[must_use]
     pub const fn is_connection_failure(&self) -> bool {
         matches!(
             self,
@@ -298,7 +297,6 @@ impl FailureReason {
     }
 
     /// Returns the stable name for scripts.
-    #[must_use]
     pub const fn id(&self) -> &'static str {
         match self {
             Self::NoSamples => "no-samples",
@@ -336,7 +334,6 @@ impl FailureReason {
     }
 
     /// Returns the messages of an error and its sources, outermost first.
-    #[must_use]
     pub fn error_chain(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
         std::iter::successors(Some(error), |error| error.source())
             .map(ToString::to_string)
@@ -344,7 +341,6 @@ impl FailureReason {
     }
 
     /// Returns the messages of an error and its sources in one line.
-    #[must_use]
     pub fn error_line(error: &(dyn std::error::Error + 'static)) -> String {
         Self::error_chain(error).join(": ")
     }

@@ -91,7 +91,6 @@ pub struct FileFailure {
 impl FileInterval {
     /// Returns the part of one kind of operation, without single latencies, which are not kept per
     /// kind.
-    #[must_use]
     pub fn for_operation(&self, operation: FileOperation) -> Self {
         let bytes = |moves, bytes| if operation == moves { bytes } else { 0 };
         let tally = FileTally {
@@ -118,7 +117,6 @@ impl OperationCount {
     }
 
     /// Returns the mean in ms; 0 without operations.
-    #[must_use]
     pub fn mean_ms(self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum_ns as f64 / self.count as f64 / 1e6 }
     }
@@ -138,7 +136,6 @@ impl FileTally {
     }
 
     /// Returns the count of one kind of operation.
-    #[must_use]
     pub fn count_of(&self, operation: FileOperation) -> OperationCount {
         self.operations[operation.index()]
     }

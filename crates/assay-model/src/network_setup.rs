@@ -118,7 +118,6 @@ pub struct NetworkPath {
 
 impl NetworkSetup {
     /// Returns the settings of a device.
-    #[must_use]
     pub fn device(&self, name: &str) -> Option<&DeviceSetup> {
         self.devices.iter().find(|setup| setup.device == name)
     }
@@ -126,7 +125,6 @@ impl NetworkSetup {
 
 impl NetworkPath {
     /// Returns the bandwidth-delay product: speed × round trip.
-    #[must_use]
     pub fn bandwidth_delay_bytes(&self) -> Option<f64> {
         Some(self.link_bit_per_s? / 8.0 * self.round_trip_s?)
     }

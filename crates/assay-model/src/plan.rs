@@ -91,7 +91,6 @@ pub struct Case {
 impl Case {
     /// Returns the position among the cases between two hosts. Each workload is measured by all
     /// pairs, round by round, before the next one starts. A host's own cases come first.
-    #[must_use]
     pub fn pair_order(&self) -> Option<(u32, u32)> {
         self.pair.as_ref().map(|pair| (pair.question, pair.round))
     }

@@ -89,7 +89,6 @@ pub struct CaseRecord {
 
 impl CaseRecord {
     /// Returns the record of a case that has just begun.
-    #[must_use]
     pub fn new(case: Case) -> Self {
         Self {
             case,
@@ -177,7 +176,6 @@ pub struct RunBuilder {
 
 impl RunBuilder {
     /// Starts a run.
-    #[must_use]
     pub const fn new(started: RunStarted) -> Self {
         Self { run: Run::new(started), unplanned_series: BTreeSet::new(), event_count: 1 }
     }
@@ -193,13 +191,11 @@ impl RunBuilder {
     }
 
     /// Returns the run so far.
-    #[must_use]
     pub const fn run(&self) -> &Run {
         &self.run
     }
 
     /// Returns the finished run.
-    #[must_use]
     pub fn finish(self) -> Run {
         self.run
     }
@@ -207,7 +203,6 @@ impl RunBuilder {
 
 impl Run {
     /// Folds events into a run. `None` if the first one is not [`RunEvent::RunStarted`].
-    #[must_use]
     pub fn fold(events: impl IntoIterator<Item = RunEvent>) -> Option<Self> {
         let mut events = events.into_iter();
         let RunEvent::RunStarted(started) = events.next()? else { return None };
@@ -233,13 +228,11 @@ impl Run {
     }
 
     /// Returns the host that joined first, usually the only one; `None` if the run ended before.
-    #[must_use]
     pub fn first_host(&self) -> Option<&HostJoined> {
         self.hosts.first()
     }
 
     /// Returns the record of a case.
-    #[must_use]
     pub fn case(&self, id: &str) -> Option<&CaseRecord> {
         self.cases.iter().find(|record| record.case.id == id)
     }

@@ -52,7 +52,6 @@ pub struct StorageOutcome {
 
 impl StorageOutcome {
     /// Returns the totals of the phase, without its intervals and further results of streams.
-    #[must_use]
     pub fn to_totals(&self) -> Self {
         Self {
             elapsed_s: self.elapsed_s,

@@ -61,7 +61,6 @@ pub struct ExportedRun {
 
 impl ExportedRun {
     /// Prepares a run with its summary.
-    #[must_use]
     pub fn new(
         run: Run,
         summary: RunSummary,
@@ -116,7 +115,6 @@ enum FormatWriter {
 
 impl Exporter {
     /// Begins an export.
-    #[must_use]
     pub fn new(format: ExportFormat) -> Self {
         Self(match format {
             ExportFormat::Csv => FormatWriter::Csv(delimited::csv_head()),
@@ -143,7 +141,6 @@ impl Exporter {
     }
 
     /// Returns the contents.
-    #[must_use]
     pub fn finish(self) -> FinishedExport {
         let text =
             |text, left_out| FinishedExport { files: ExportedFiles::Text(text), left_out };
@@ -166,7 +163,6 @@ impl Exporter {
 }
 
 /// Describes the columns of all tables in Markdown, for the documentation.
-#[must_use]
 pub fn describe_columns() -> String {
     fn table<R>(title: &str, columns: &[ExportColumn<R>]) -> String {
         let row = |it: &ExportColumn<R>| {

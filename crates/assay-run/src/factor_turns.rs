@@ -55,21 +55,18 @@ pub struct FactorOutcome {
 
 impl FactorTurns<'_> {
     /// Number of all turns.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.blocks.saturating_mul(self.suite.combinations.len() as u32)
     }
 
     /// Time budget of each turn in seconds; `whole_s` is that of all turns [default: that of the
     /// suite].
-    #[must_use]
     pub fn turn_budget_s(&self, whole_s: Option<f64>) -> f64 {
         whole_s.unwrap_or(self.suite.budget_s) / f64::from(self.count().max(1))
     }
 
     /// Seconds of all turns, and those of it that changes need to settle, without the time of the
     /// commands; `whole_s` as in [`FactorTurns::turn_budget_s`].
-    #[must_use]
     pub fn planned_s(&self, whole_s: Option<f64>) -> (f64, f64) {
         let settling_s = f64::from(self.change_count()) * self.settle.as_secs_f64();
         (f64::from(self.count()) * self.turn_budget_s(whole_s) + settling_s, settling_s)
@@ -92,7 +89,6 @@ impl FactorTurns<'_> {
     }
 
     /// Returns the request for one combination.
-    #[must_use]
     pub fn request<'r>(
         &self,
         question: &RunRequest<'r>,

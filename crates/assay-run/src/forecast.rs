@@ -25,7 +25,6 @@ pub(crate) use time_left::Allowance;
 const LEAST_KEPT_S: f64 = 10.0;
 
 /// Returns the note on a budget of the command line that is too short to be kept.
-#[must_use]
 pub fn short_budget_note(budget_s: f64) -> Option<Phrase> {
     (budget_s < LEAST_KEPT_S).then(|| {
         phrase!(

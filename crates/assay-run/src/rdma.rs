@@ -489,7 +489,6 @@ fn connect_failure(
 }
 
 /// Converts the failure of a case for the record.
-#[must_use]
 pub fn to_case_failure(failure: &CommandFailure) -> CaseFailure {
     failure.to_case_failure(ErrorArea::Rdma)
 }

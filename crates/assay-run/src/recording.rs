@@ -92,7 +92,6 @@ impl<'t> Recording<'t> {
     }
 
     /// Identifier of the run.
-    #[must_use]
     pub fn id(&self) -> &str {
         self.session.log.run_id()
     }
@@ -269,7 +268,6 @@ impl<'t> Recording<'t> {
 
 /// Builds the plan of phases that were requested in a job language, from their names and workloads.
 /// The language determines the repetitions. Repeated names get a number.
-#[must_use]
 pub fn phase_plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
     let stopping =
         StoppingRule { target: TARGET_WIDTH, repetitions: 1, preparations: 1, budget_s: 0.0 };

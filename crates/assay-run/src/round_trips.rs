@@ -32,7 +32,6 @@ pub struct RoundTripTimes {
 
 /// Returns times of round trips, or their halves by `divisor`, as entries: few evenly spaced ones as
 /// samples, and the distribution of all, for the tail.
-#[must_use]
 pub fn time_entries(
     times_ns: &[u64],
     span: MeasuredSpan,

@@ -164,7 +164,6 @@ fn is_rdma_over_loopback(case: &Case) -> bool {
 
 impl PreparedRun {
     /// Forecast of the duration of the plan; nothing is measured for it.
-    #[must_use]
     pub fn forecast(&self) -> PlanForecast {
         let mut outlook = PlanForecast::from_plan(&self.plan, &self.host, self.keeps_budget);
         outlook.notes.extend(self.single_measurer_note.clone());
@@ -184,7 +183,6 @@ pub struct PlanForecast {
 
 impl PlanForecast {
     /// Forecast of a plan on a host, with the costs of a typical server.
-    #[must_use]
     pub fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let outlook = RunForecast::from_plan(plan, host, keeps_budget);
         Self::from_forecast(outlook, keeps_budget, plan, host)

@@ -96,7 +96,6 @@ struct RunSlot {
 
 impl TurnSchedule {
     /// Returns the number of runs and commands, and the time to settle.
-    #[must_use]
     pub fn extent(self) -> ScheduleExtent {
         let slots = self.slots();
         let changes =

@@ -77,14 +77,12 @@ impl Condition<'_> {
 pub type KeyedResults<'s> = dyn Fn(&Run) -> Vec<(ResultKey, MetricEstimate)> + Sync + 's;
 
 /// Compares two conditions. `margin` is the largest relative difference that counts as equivalent.
-#[must_use]
 pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
     compare_results(a, b, margin, &keyed_estimates).0
 }
 
 /// Compares two conditions by results that the caller may keep between comparisons; also returns
 /// the key of each pair.
-#[must_use]
 pub fn compare_results(
     a: Condition<'_>,
     b: Condition<'_>,
@@ -245,7 +243,6 @@ impl<'r> ConditionResults<'r> {
 
 /// Splits runs into control runs and the others. If all are control runs, the user compares the
 /// control itself, and none counts as control.
-#[must_use]
 pub fn split_control(runs: &[Run]) -> (Vec<&Run>, Vec<&Run>) {
     let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
     let (control, measured): (Vec<&Run>, Vec<&Run>) = runs.iter().partition(is_control);
@@ -292,7 +289,6 @@ pub(crate) fn keyed_estimates(run: &Run) -> Vec<(ResultKey, MetricEstimate)> {
 
 /// Assigns its key to every result of a run. Results with equal keys are matched by
 /// [`compare`].
-#[must_use]
 pub fn key_results(
     run: &Run,
     results: Vec<MetricEstimate>,

@@ -72,13 +72,11 @@ pub struct VerdictTally {
 
 impl VerdictTally {
     /// Returns the share of comparisons with a false verdict.
-    #[must_use]
     pub fn misled_share(&self) -> f64 {
         f64::from(self.misled) / f64::from(self.comparisons)
     }
 
     /// Returns the share of comparisons that found the difference.
-    #[must_use]
     pub fn found_share(&self) -> f64 {
         f64::from(self.found) / f64::from(self.comparisons)
     }
@@ -86,7 +84,6 @@ impl VerdictTally {
 
 impl SimulatedConditions {
     /// Simulates the given number of comparisons.
-    #[must_use]
     pub fn simulate(self, comparisons: u32, seed: u64) -> VerdictTally {
         let mut random = Random::new(seed);
         let mut verdicts = VerdictTally { comparisons, ..VerdictTally::default() };
@@ -259,7 +256,6 @@ pub struct StepTally {
 
 impl SimulatedHistory {
     /// Simulates the given number of histories.
-    #[must_use]
     pub fn simulate(self, histories: u32, seed: u64) -> StepTally {
         let mut random = Random::new(seed);
         let mut steps = StepTally { histories, ..StepTally::default() };

@@ -211,7 +211,6 @@ pub enum StoreError {
 
 impl StoreError {
     /// Returns the advice for the user.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::NotAFolder { .. } | Self::Open { .. } | Self::Format { .. } => {

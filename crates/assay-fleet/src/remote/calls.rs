@@ -80,19 +80,16 @@ pub struct Call {
 
 impl Call {
     /// Returns the host at the other end.
-    #[must_use]
     pub fn peer(&self) -> &str {
         &self.key.0
     }
 
     /// Returns the subject.
-    #[must_use]
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
     /// Returns the flag that is set when the other end is gone.
-    #[must_use]
     pub const fn peer_gone(&self) -> &Arc<AtomicBool> {
         &self.peer_gone
     }
@@ -169,7 +166,6 @@ impl Drop for Call {
 
 impl CoordinatorLink {
     /// Begins a conversation with another host of the run.
-    #[must_use]
     pub fn call(self: &Arc<Self>, peer: &str, subject: &str) -> Call {
         let number = self.calls.next_number.fetch_add(1, Ordering::Relaxed);
         let call = self.open_call((peer.to_owned(), number, true), subject.to_owned());

@@ -114,14 +114,12 @@ impl<'d> DoubtArgument<'d> {
 
 impl Doubt {
     /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …
-    #[must_use]
     pub fn id(&self) -> &'static str {
         self.row().id
     }
 
     /// Returns the severity relative to the same doubt about another host; 0 for doubts without a
     /// degree.
-    #[must_use]
     pub fn severity(&self) -> f64 {
         self.row().severity
     }

@@ -19,7 +19,6 @@ const INTERVAL: &str = "interval";
 
 impl FileOutcome {
     /// Converts the outcome and its intervals to entries.
-    #[must_use]
     pub fn to_entries(&self, intervals: &[FileInterval]) -> Vec<MeasurementEntry> {
         let mut entries = vec![
             MeasurementEntry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
@@ -48,7 +47,6 @@ impl FileOutcome {
 
 impl FileInterval {
     /// Converts the interval to entries of one host in the total.
-    #[must_use]
     pub fn to_member_entries(&self, host: &str) -> Vec<MeasurementEntry> {
         let member = Attributes::from([(Attribute::Member, host.into())]);
         self.to_entries().into_iter().map(|entry| entry.with_dimensions(&member)).collect()

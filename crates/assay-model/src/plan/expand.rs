@@ -176,7 +176,6 @@ fn has_cases(
 
 /// Whether a suite has measures between two hosts, and would omit all of them without a second
 /// host. In a run of several hosts, each is then paired with a neighbour.
-#[must_use]
 pub fn needs_neighbour(suite: &Suite) -> bool {
     let is_aimed = |measure: &Measure| {
         let MeasureRequest::Network(asked) = &measure.request else { return false };
@@ -286,7 +285,6 @@ fn measure_cases(
 }
 
 /// Converts a case to that of one pair of hosts, whichever pair it belonged to before.
-#[must_use]
 pub fn pair_case(case: Case, turn: &PairTurn) -> Case {
     let name = case.workload.clone().with_host(&turn.name).1;
     let id = case_id(&case.workload, &name, &case.by);

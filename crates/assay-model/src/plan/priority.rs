@@ -22,7 +22,6 @@ pub enum TimePriority {
 impl Plan {
     /// Returns the priority of each case, in the order of the cases. If the budget is kept, tests of
     /// storage and between hosts and programs give way, too.
-    #[must_use]
     pub fn time_priorities(&self, keeps_budget: bool) -> Vec<TimePriority> {
         let largest = largest_chain_bytes(self.cases.iter().map(|case| &case.workload));
         let is_headline = |case: &Case| represents_machine(&case.workload, largest);

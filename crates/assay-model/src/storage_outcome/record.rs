@@ -29,7 +29,6 @@ const READ_AND_WRITE: [IoOperation; 2] = [IoOperation::Read, IoOperation::Write]
 
 impl IoOperation {
     /// Returns the value in dimensions.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -47,7 +46,6 @@ impl EndReason {
     ];
 
     /// Returns the value of [`Attribute::Ended`].
-    #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(ended, _)| *ended == self);
         row.map(|(_, word)| *word).expect("every end has its row")
@@ -56,7 +54,6 @@ impl EndReason {
 
 impl StorageOutcome {
     /// Converts the outcome to entries.
-    #[must_use]
     pub fn to_entries(&self) -> Vec<MeasurementEntry> {
         let mut entries = self.to_fact_entries();
         let operations = self.used_operations();
@@ -91,7 +88,6 @@ impl StorageOutcome {
     }
 
     /// Returns the journals of the streams as raw outputs: names and contents.
-    #[must_use]
     pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
         let kept = self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
         kept.map(|(stream, it)| (journal_name(stream), format_journal(&it.journal))).collect()
@@ -145,7 +141,6 @@ impl StorageOutcome {
 
 impl IoTally {
     /// Returns an empty tally.
-    #[must_use]
     pub fn empty() -> Self {
         Self {
             count: 0,
@@ -188,7 +183,6 @@ impl IoTally {
 
 impl IntervalTally {
     /// Converts the interval to entries of one host in the total.
-    #[must_use]
     pub fn to_member_entries(&self, host: &str) -> Vec<MeasurementEntry> {
         let mut entries = Vec::new();
         let span = MeasuredSpan::from_seconds(self.start_s, self.length_s, self.warmup);
@@ -205,7 +199,6 @@ impl IntervalTally {
     }
 
     /// Returns the tally of reads or of writes.
-    #[must_use]
     pub const fn tally_of(&self, operation: IoOperation) -> &IoTally {
         match operation {
             IoOperation::Read => &self.reads,

@@ -42,7 +42,6 @@ pub enum ErrorCause {
 
 impl StreamErrors {
     /// Returns whether there was none.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.tolerated == 0 && self.fatal.is_none()
     }

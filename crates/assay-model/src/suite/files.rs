@@ -93,7 +93,6 @@ impl FileStep {
     }
 
     /// Whether it can be repeated on the same file or directory.
-    #[must_use]
     pub const fn is_repeatable(self) -> bool {
         match self.operation {
             FileOperation::Mkdir

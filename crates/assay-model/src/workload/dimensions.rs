@@ -33,7 +33,6 @@ pub(super) fn linpack(work: &LinpackWorkload, by: &str) -> Attributes {
 
 impl StreamWorkload {
     /// Returns the dimensions of one of several domains that run at the same time.
-    #[must_use]
     pub fn domain_dimensions(&self, placement: &str) -> Attributes {
         let domains_of_placement =
             self.domains.iter().filter(|domain| domain.placement == placement);

@@ -96,7 +96,6 @@ impl TransferDirection {
         [("send", Self::Send), ("receive", Self::Receive), ("both", Self::Both)];
 
     /// Returns the name in suites and results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(_, direction)| *direction == self);
         row.map(|(name, _)| *name).expect("every direction has its row")
@@ -105,7 +104,6 @@ impl TransferDirection {
 
 impl NetworkWorkload {
     /// Returns the name within the benchmark, for case identifiers.
-    #[must_use]
     pub fn name(&self) -> String {
         let to = self.to.as_deref().unwrap_or("loopback");
         match &self.question {

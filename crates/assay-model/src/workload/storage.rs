@@ -56,7 +56,6 @@ pub struct StoragePhase {
 
 impl StoragePhase {
     /// Returns a phase outside loops that begins at once.
-    #[must_use]
     pub fn new(name: impl Into<String>, workload: StorageWorkload) -> Self {
         Self { name: name.into(), loops: Vec::new(), workload, pause_before_s: 0.0 }
     }
@@ -122,7 +121,6 @@ pub struct StorageWorkload {
 impl StorageWorkload {
     /// Returns a closed loop that lasts for a time, or until its work is done: without a warm-up, of
     /// contents that are not verified.
-    #[must_use]
     pub const fn new(
         targets: Vec<StorageTarget>,
         streams: Vec<StorageStream>,
@@ -141,13 +139,11 @@ impl StorageWorkload {
 
     /// Returns the workload with a seed of its own for the `nth` execution. Otherwise every round
     /// and every tried rate would access the blocks that earlier ones have cached.
-    #[must_use]
     pub fn with_step_seed(&self, nth: u64) -> Self {
         Self { seed: seed::derive_seed(self.seed, nth), ..self.clone() }
     }
 
     /// Returns the buffers of all I/O that may be in flight at the same time.
-    #[must_use]
     pub fn buffers(&self) -> IoBufferNeed {
         let mut need = IoBufferNeed::default();
         for stream in &self.streams {
@@ -183,7 +179,6 @@ pub struct IoBufferNeed {
 
 impl IoBufferNeed {
     /// Whether all buffers have the same size.
-    #[must_use]
     pub fn is_uniform(&self) -> bool {
         self.count.saturating_mul(round_to_page(self.largest_bytes)) == self.total_bytes
     }
@@ -222,7 +217,6 @@ pub struct StorageTarget {
 
 impl StorageTarget {
     /// Returns a whole target through the page cache, without an `fsync`.
-    #[must_use]
     pub fn new(
         name: impl Into<String>,
         path: impl Into<PathBuf>,
@@ -289,7 +283,6 @@ pub struct StorageStream {
 
 impl StorageStream {
     /// Returns a stream without a name: I/O of one size on the first target, one at a time.
-    #[must_use]
     pub fn new(pattern: AccessPattern, bytes: u64, read_share: f64) -> Self {
         Self {
             name: String::new(),
@@ -309,7 +302,6 @@ impl StorageStream {
     }
 
     /// Whether it reads, be it only its own writes.
-    #[must_use]
     pub fn has_reads(&self) -> bool {
         let order = self.conduct.order.as_deref();
         self.read_share > 0.0 || order.is_some_and(|order| order.verify_backlog.is_some())
@@ -317,7 +309,6 @@ impl StorageStream {
 
     /// Whether it writes one of its targets; recorded I/O may write some of its targets only. A file
     /// that is deleted loses its contents, too.
-    #[must_use]
     pub fn writes_to(&self, target: usize) -> bool {
         if let Some(call) = self.conduct.file_call {
             return call == FileCall::Delete;
@@ -350,7 +341,6 @@ pub struct SizeShare {
 
 impl SizeShare {
     /// Returns a single size for all I/O.
-    #[must_use]
     pub const fn single(bytes: u64) -> Self {
         Self { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }
     }
@@ -498,7 +488,6 @@ pub enum RateRounding {
 
 impl StorageLoad {
     /// Returns the requested I/O per second.
-    #[must_use]
     pub const fn rate_per_s(&self) -> Option<f64> {
         match *self {
             Self::Open { rate_per_s, .. } => Some(rate_per_s),
@@ -512,7 +501,6 @@ impl RateRounding {
     ///
     /// Vdbench: ⌊round(reached) × percent / 100⌋, then up to a multiple of 100 above 1000 and of 10
     /// otherwise (all 45 points of three published curves).
-    #[must_use]
     pub fn round_share(self, reached_per_s: f64, percent: f64) -> f64 {
         match self {
             Self::Exact => reached_per_s * percent / 100.0,
@@ -540,7 +528,6 @@ pub struct StorageTiming {
 
 impl StorageTiming {
     /// Returns the timing without a warm-up, with an interval each second.
-    #[must_use]
     pub const fn new(duration_s: Option<f64>) -> Self {
         Self { warmup_s: 0.0, duration_s, interval_s: 1.0, stop_after_bytes: None }
     }

@@ -58,7 +58,6 @@ pub struct AnswerRow<'a> {
 
 /// Returns the headline results: for every metric with a headline in the table of benchmarks, the
 /// one that represents the machine. Storage and network have one for each test.
-#[must_use]
 pub fn answer_rows(summary: &RunSummary) -> Vec<AnswerRow<'_>> {
     let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
         benchmark.definition().metrics.iter().map(move |metric| (benchmark, metric))
@@ -214,7 +213,6 @@ fn network_details(estimate: &MetricEstimate) -> Vec<String> {
 
 /// Builds the answer for the first screen. It has at most `rows` rows, but at least one for each
 /// topic; bars are optional. `run` provides the progress of an interrupted run.
-#[must_use]
 pub fn answer(
     summary: &RunSummary,
     run: Option<&Run>,

@@ -35,7 +35,6 @@ pub struct PlannedTurns {
 
 /// Builds the report of a dry run, with `notes` about its duration. `is_beyond`: the duration
 /// exceeds the budget.
-#[must_use]
 pub fn plan(
     plan: &Plan,
     notes: &[Phrase],
@@ -48,7 +47,6 @@ pub fn plan(
 }
 
 /// Builds the same report for several hosts, with the hosts of each case and the unreachable hosts.
-#[must_use]
 pub fn fleet_plan(
     plan: &Plan,
     hosts: &[String],

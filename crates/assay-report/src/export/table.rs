@@ -43,7 +43,6 @@ pub enum ColumnKind {
 
 impl ColumnKind {
     /// Returns the word for the documentation.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Text => "text",

@@ -170,7 +170,6 @@ fn first_damaged_size(outcome: &MpiOutcome) -> Option<(u64, u64)> {
 
 /// Returns the job as a named workload, as soon as the ranks are connected; `None` without a known
 /// library.
-#[must_use]
 pub fn named_workload(
     options: &MpiOptions,
     outcome: &MpiOutcome,
@@ -179,7 +178,6 @@ pub fn named_workload(
 }
 
 /// Returns the entries of an outcome for its record.
-#[must_use]
 pub fn entries(outcome: &MpiOutcome) -> Vec<MeasurementEntry> {
     let doubts = outcome.binding_doubt().map(MeasurementEntry::Doubt);
     [outcome.to_facts(), outcome.to_entries(), outcome.to_single_entries()]

@@ -95,7 +95,6 @@ fn is_too_long(error: &std::io::Error) -> bool {
 
 impl EchoTest {
     /// Name and workload of the phase.
-    #[must_use]
     pub fn phase(&self) -> (String, Workload) {
         let interval_s = self.interval.as_secs_f64();
         let question = NetworkTest::Latency(NetworkLatency {
@@ -113,13 +112,11 @@ impl EchoTest {
 
 impl EchoTally {
     /// Share of the requests without a reply.
-    #[must_use]
     pub fn loss(&self) -> f64 {
         (self.sent - self.times_ns.len() as u64) as f64 / self.sent.max(1) as f64
     }
 
     /// Entries with all round trips as samples and distributions, and the number of lost requests.
-    #[must_use]
     pub fn entries(&self, access: IcmpAccess) -> Vec<MeasurementEntry> {
         let socket = match access {
             IcmpAccess::Datagram => "datagram",
@@ -143,7 +140,6 @@ impl EchoTally {
     }
 
     /// Restores the tally from a stored case; returns `None` if it has no echoes.
-    #[must_use]
     pub fn from_record(record: &CaseRecord) -> Option<Self> {
         let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
         let sent = of("loss")?.counts.first()?;

@@ -23,7 +23,6 @@ use super::path;
 use super::setup::is_same_machine;
 
 /// Name and workload of the phase that a client's test is.
-#[must_use]
 pub fn phase(test: &Iperf3ClientTest) -> (String, Workload) {
     let name = match test.parameters.protocol {
         TransportProtocol::Tcp => "tcp",
@@ -33,7 +32,6 @@ pub fn phase(test: &Iperf3ClientTest) -> (String, Workload) {
 }
 
 /// Returns the entries of a test, however it ended.
-#[must_use]
 pub fn entries(
     test: &Iperf3ClientTest,
     reported: &Iperf3Report,
@@ -124,7 +122,6 @@ pub struct CompletedIperf3Test<'t> {
 impl CompletedIperf3Test<'_> {
     /// Entries of the whole test: one sample of each rate, losses over `span`, and the costs of
     /// both ends.
-    #[must_use]
     pub fn total_entries(&self, span: MeasuredSpan) -> Vec<MeasurementEntry> {
         let (sent, received) =
             (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
@@ -138,7 +135,6 @@ impl CompletedIperf3Test<'_> {
 
     /// Entries with a sample for every interval that this end saw, weighted with its seconds: their
     /// weighted mean is the rate of the whole test.
-    #[must_use]
     pub fn interval_entries(&self) -> Vec<MeasurementEntry> {
         let (sent, received) =
             (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
@@ -159,7 +155,6 @@ impl CompletedIperf3Test<'_> {
     }
 
     /// Facts about the connections, and doubts.
-    #[must_use]
     pub fn facts(&self) -> Vec<MeasurementEntry> {
         let mut facts = path::path_facts(self.local(), self.outcome.address.ip());
         let mut fact = |name: Attribute, value: AttributeValue| {
@@ -199,7 +194,6 @@ impl CompletedIperf3Test<'_> {
     }
 
     /// Local address of the first stream.
-    #[must_use]
     pub fn local(&self) -> IpAddr {
         let start = self.reported.start.as_ref();
         let first = start.and_then(|start| start.connected.first());

@@ -147,13 +147,11 @@ impl QperfEnd {
     }
 
     /// Returns the elapsed seconds in whole ticks, as qperf prints them.
-    #[must_use]
     pub fn real_s(&self) -> f64 {
         self.real_ticks as f64 / f64::from(self.ticks_per_s.max(1))
     }
 
     /// Returns the CPU seconds of the host; qperf includes I/O wait and stolen time.
-    #[must_use]
     pub fn cpu_s(&self) -> f64 {
         let columns = self.cpu_ticks.iter().enumerate();
         let ticks: u64 = columns
@@ -164,7 +162,6 @@ impl QperfEnd {
     }
 
     /// Returns the busy CPUs in total, in user mode, in interrupts, in the kernel and in I/O wait.
-    #[must_use]
     pub fn cpus(&self) -> [f64; 5] {
         let [user, nice, kernel, _, io_wait, irq, softirq, steal] =
             self.cpu_ticks.map(|ticks| ticks as f64 / self.real_ticks.max(1) as f64);
@@ -180,7 +177,6 @@ impl From<MessageCounts> for QperfCounts {
 }
 
 /// Name and workload of the phase that a test is; `None` for requests without a measurement.
-#[must_use]
 pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
     let request = &test.request;
     let question = match request.test {
@@ -201,7 +197,6 @@ pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
 }
 
 /// Entries of a test for its record.
-#[must_use]
 pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<MeasurementEntry> {
     let mut entries = match outcome {
         QperfOutcome::Configuration(_) => return Vec::new(),
@@ -216,7 +211,6 @@ pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<MeasurementEntry
 
 impl QperfFigures {
     /// Figures of an outcome.
-    #[must_use]
     pub fn from_outcome(outcome: &QperfOutcome) -> Self {
         match outcome {
             QperfOutcome::Configuration(there) => {
@@ -257,7 +251,6 @@ impl QperfFigures {
     }
 
     /// Descriptions of both ends, as facts of this host.
-    #[must_use]
     pub fn configuration_facts(&self) -> Vec<(Attribute, AttributeValue)> {
         let Self::Configuration { here, there } = self else { return Vec::new() };
         let pairs = |four: &[String; 4]| {
@@ -349,7 +342,6 @@ impl QperfCpuTime {
 
 /// Entries of one exchange: some round trips as samples and all as a distribution, and the same for
 /// half round trips. All figures of half round trips are thus half of those of the round trips.
-#[must_use]
 pub fn round_trip_entries(
     measured: &QperfLatency,
     rate_per_s: Option<f64>,

@@ -14,7 +14,6 @@ use super::sockperf_statistics::SockperfReplies;
 use crate::round_trips::time_entries;
 
 /// Returns name and workload of a test.
-#[must_use]
 pub fn phase(test: &SockperfTest) -> (String, Workload) {
     let question = match test.mode {
         SockperfMode::PingPong | SockperfMode::UnderLoad => {
@@ -78,7 +77,6 @@ fn case_name(test: &SockperfTest) -> String {
 }
 
 /// Returns the entries of a test: round trips and their halves, or the rate of the sender.
-#[must_use]
 pub fn entries(
     test: &SockperfTest,
     outcome: &SockperfOutcome,

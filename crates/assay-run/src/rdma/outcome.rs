@@ -183,7 +183,6 @@ impl RdmaConnectionInfo {
     }
 
     /// Returns the facts of the connection.
-    #[must_use]
     pub fn entries(&self) -> Vec<MeasurementEntry> {
         let path = if self.is_loopback { "loopback" } else { "network" };
         let link = if self.is_ethernet { "Ethernet" } else { "InfiniBand" };
@@ -228,7 +227,6 @@ impl RdmaConnectionInfo {
 
 impl RdmaSizeResult {
     /// Returns the payload per second of the whole; `None` if messages were timed one by one.
-    #[must_use]
     pub fn bytes_per_s(&self) -> Option<f64> {
         let RdmaValues::Marks(rates) = &self.values else { return None };
         Some(rates.rate_per_s()? * self.bytes as f64)
@@ -236,7 +234,6 @@ impl RdmaSizeResult {
 
     /// Returns the payload per second of the fastest window; `None` for a fixed time, as in
     /// perftest.
-    #[must_use]
     pub fn peak_bytes_per_s(&self) -> Option<f64> {
         let RdmaValues::Marks(rates) = &self.values else { return None };
         if self.is_timed {
@@ -246,7 +243,6 @@ impl RdmaSizeResult {
     }
 
     /// Returns all values, the samples for the interval, and the figures that perftest would print.
-    #[must_use]
     pub fn entries(&self, test: RdmaTest) -> Vec<MeasurementEntry> {
         let entries = match &self.values {
             RdmaValues::Times(times_ns) => {

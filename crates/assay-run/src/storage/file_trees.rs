@@ -51,7 +51,6 @@ impl MissingParents {
         Self::Refuse { advice: "make the folder above it, or mount the volume, first" };
 
     /// Returns the policy of Vdbench's `create_anchors`.
-    #[must_use]
     pub const fn from_create_anchors(creates_anchors: bool) -> Self {
         const ADVICE: &str =
             "make the folder above it, or mount the volume, first; create_anchors=yes makes it";

@@ -194,7 +194,6 @@ fn finish_recording(
 }
 
 /// Returns the tests as a plan for the store, as requested, regardless of deadlines.
-#[must_use]
 pub fn plan(tests: &[IorOptions]) -> Plan {
     let phases = plan_steps(tests).into_iter().map(|step| {
         let phase = compile::phase(&tests[step.test], step.access, step.repetition);
@@ -260,7 +259,6 @@ fn target_capacity(options: &IorOptions) -> Option<FileSystemCapacity> {
 }
 
 /// Formats the current time like IOR.
-#[must_use]
 pub fn format_now() -> String {
     Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string()
 }

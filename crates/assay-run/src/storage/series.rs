@@ -104,7 +104,6 @@ pub fn join_stretches<I: PhaseInterval>(
 }
 
 /// Returns the bytes of all I/O, including the warm-up.
-#[must_use]
 pub fn payload(outcome: &StorageOutcome) -> PayloadBytes {
     let sum = |of: fn(&IntervalTally) -> u64| outcome.intervals.iter().map(of).sum();
     PayloadBytes { read: sum(|it| it.reads.bytes), written: sum(|it| it.writes.bytes) }

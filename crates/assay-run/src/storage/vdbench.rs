@@ -122,7 +122,6 @@ pub fn run_all(
 }
 
 /// Returns the runs as a plan for the store.
-#[must_use]
 pub fn plan(execution: &VdbenchExecution) -> Plan {
     let blocks = execution.plan.phases.iter().map(|phase| {
         Workload::Storage(Box::new(StorageTest {

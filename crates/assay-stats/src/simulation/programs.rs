@@ -68,13 +68,11 @@ pub struct ProgramTally {
 
 impl SimulatedPrograms {
     /// Two programs with this ratio, 1 % of noise, and looks.
-    #[must_use]
     pub fn pair(ratio: f64, noise: ProgramNoise) -> Self {
         Self { ratios: vec![ratio], spread: 0.01, noise, has_looks: true }
     }
 
     /// Simulates the given number of comparisons of the first two programs.
-    #[must_use]
     pub fn simulate(&self, comparisons: u32, seed: u64) -> ProgramTally {
         let mut random = Random::new(seed);
         let mut tally = ProgramTally { comparisons, ..ProgramTally::default() };
@@ -87,7 +85,6 @@ impl SimulatedPrograms {
     }
 
     /// Returns the share of families of equal levels with any difference. Every program is a level.
-    #[must_use]
     pub fn family_error(&self, families: u32, seed: u64) -> f64 {
         let mut random = Random::new(seed);
         let is_false = |_| {

@@ -76,7 +76,6 @@ impl EstimateContext<'_> {
 
 /// Returns the estimate of an analysed series in the metric's base unit, without a limit; `None`
 /// without a finite sample.
-#[must_use]
 pub fn estimate_from_analysis(
     analysis: &Analysis,
     about: EstimateContext<'_>,

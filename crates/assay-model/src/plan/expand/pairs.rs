@@ -24,7 +24,6 @@ pub struct PairChoices {
 
 impl PairChoices {
     /// Whether a request is measured between two hosts.
-    #[must_use]
     pub const fn applies_to(&self, request: &MeasureRequest) -> bool {
         is_between_hosts(request) || (self.of_mpi && matches!(request, MeasureRequest::Mpi(_)))
     }
@@ -52,7 +51,6 @@ pub struct PairTurn {
 }
 
 /// Whether a request is always measured between two hosts if there are two.
-#[must_use]
 pub const fn is_between_hosts(request: &MeasureRequest) -> bool {
     match request {
         MeasureRequest::Network(_) | MeasureRequest::Rdma(_) => true,

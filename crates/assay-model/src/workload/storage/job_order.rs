@@ -119,7 +119,6 @@ impl JobOrder {
     pub const OFFSETS: usize = 6;
 
     /// Returns the seeds of fio's generators, in their order.
-    #[must_use]
     pub fn seeds(&self) -> [u64; GENERATORS] {
         let mut seeds = [0_u64; GENERATORS];
         let mut factor = (0..4).fold(self.seed, |seed, _| seed.wrapping_mul(SEED_FACTOR));

@@ -214,7 +214,6 @@ impl<'h> StorageHosts<'h> {
     }
 
     /// Returns the reason why the job cannot continue, if a host is lost.
-    #[must_use]
     pub fn lost_host_failure(&self) -> Option<CommandFailure> {
         let (host, failure) = self.first_lost.as_ref()?;
         let lost = CommandFailure::measurement(format!("host {} is lost", self.names[*host]));

@@ -130,7 +130,6 @@ impl<'d, 'l> EventLog<'d, 'l> {
 }
 
 /// Returns the time in microseconds since 1970.
-#[must_use]
 pub fn now_us() -> i64 {
     Timestamp::now().as_microsecond()
 }

@@ -340,7 +340,6 @@ fn fills_targets(workload: &StorageWorkload) -> bool {
 }
 
 /// Whether the first run writes every file of all runs, so that none is laid out before it.
-#[must_use]
 pub fn first_run_fills_all(plan: &StoragePlan) -> bool {
     let Some((first, others)) = plan.phases.split_first() else { return false };
     let paths = |phase: &StoragePhase| -> BTreeSet<PathBuf> {
