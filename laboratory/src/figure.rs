@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::judge::{Evidence, Verdict};
 
-/// Result of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScenarioResult {
     pub(crate) figures: Vec<LabFigure>,

@@ -17,7 +17,6 @@ pub enum CommandTreatment {
     NotRun,
 }
 
-/// Command of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageCommand {
     /// Line of the page, counted from 1.

@@ -88,7 +88,6 @@ pub enum ToolError {
         /// CPUs requested.
         cpus: usize,
     },
-    /// The process failed.
     #[error("{how}{}", quote_error_message(.last_words))]
     ProcessFailed {
         /// `the tool ended with code 1`, `the tool was killed by a signal`.

@@ -68,7 +68,6 @@ impl ToolAdapter {
     }
 }
 
-/// Detection of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolDetection {
     /// Names to look for in `PATH`, preferred ones first.

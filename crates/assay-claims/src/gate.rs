@@ -44,7 +44,6 @@ fn serialize_english<S: Serializer>(reason: &Phrase, to: S) -> Result<S::Ok, S::
     to.collect_str(reason)
 }
 
-/// Outcome of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateOutcome {

@@ -153,7 +153,6 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     check_page(text, source).findings
 }
 
-/// Findings of a page.
 #[derive(Debug)]
 pub struct PageFindings {
     /// All findings, in the order of the page.
@@ -211,7 +210,6 @@ pub fn apply_fixes(text: &str, findings: &[LintFinding]) -> (String, usize) {
     (fixed, count)
 }
 
-/// Language of a page.
 struct PageLanguage<'p> {
     /// Language that it declares, unless its sentences are English: templates of sites declare their
     /// own.
@@ -241,7 +239,6 @@ impl<'p> PageLanguage<'p> {
     }
 }
 
-/// Returns the number format of a page.
 fn page_number_format(page: &LintPage) -> PageNumberFormat {
     PageLanguage::of_page(page).number_format(page)
 }

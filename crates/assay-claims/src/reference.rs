@@ -75,7 +75,6 @@ pub enum Qualifier {
     AtMost,
     /// Best of many: the shortest time, or the highest rate.
     Best,
-    /// Mean.
     Mean,
     /// Calculated, not measured.
     Derived,

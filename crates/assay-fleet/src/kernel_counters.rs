@@ -78,7 +78,6 @@ impl CountedPlaces {
         Ok(())
     }
 
-    /// Adds a network device.
     pub fn add_network_device(&mut self, name: &str) {
         self.network_devices.insert(name.to_owned());
     }

@@ -88,9 +88,6 @@ pub fn missing_mount_point(
 }
 
 /// Returns the bytes available to unprivileged users on the file system of `path`.
-///
-/// # Errors
-/// System error.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let reported = rustix::fs::statvfs(path)?;
     Ok(reported.f_bavail.saturating_mul(reported.f_frsize))

@@ -197,7 +197,6 @@ pub struct RemotePathInfo {
     pub is_device: bool,
 }
 
-/// Reply of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentReply {
@@ -320,9 +319,6 @@ pub enum ViaError {
 
 impl Via {
     /// Splits a template like a shell; `{host}` is replaced by the name of the host.
-    ///
-    /// # Errors
-    /// [`ViaError`].
     pub fn parse(template: &str) -> Result<Self, ViaError> {
         let words = shlex::split(template).ok_or(ViaError::UnclosedQuote)?;
         let names_host = words.iter().any(|word| word.contains("{host}"));

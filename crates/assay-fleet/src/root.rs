@@ -62,9 +62,6 @@ impl Root {
     }
 
     /// Reads at most the first `most_bytes` bytes of `path`.
-    ///
-    /// # Errors
-    /// System error.
     pub fn read_bytes(&self, path: &str, most_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         File::open(self.directory.join(path))?.take(most_bytes).read_to_end(&mut bytes)?;

@@ -67,9 +67,6 @@ pub struct Allocation {
 
 impl Allocation {
     /// Waits until Slurm allocates nodes: `wish` is a comma-separated list of salloc options.
-    ///
-    /// # Errors
-    /// [`SlurmError`].
     pub fn request(wish: &str, cancel: &AtomicBool) -> Result<Self, SlurmError> {
         let mut salloc = Command::new("salloc")
             .arg("--quiet")

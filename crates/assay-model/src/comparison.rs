@@ -75,7 +75,6 @@ pub struct UnmatchedResult {
     pub identity: Attributes,
 }
 
-/// Letter of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ConditionLetter {

@@ -166,9 +166,6 @@ pub mod as_text {
     use serde::{Deserializer, Serializer, de};
 
     /// Serializes the histogram as text.
-    ///
-    /// # Errors
-    /// Those of the serializer.
     pub fn serialize<S: Serializer>(
         histogram: &Histogram<u64>,
         to: S,

@@ -35,7 +35,6 @@ pub struct SeriesKey {
 pub enum EntryValue {
     /// A value in the metric's base unit, with its weight in means.
     Sample {
-        /// The value.
         value: f64,
         /// Its weight: seconds, bytes or operations that the value is a mean over.
         weight: f64,

@@ -18,7 +18,6 @@ use crate::plan::Plan;
 /// Version of the event format. Fields may be added; none changes its meaning within a version.
 pub const FORMAT: u32 = 2;
 
-/// Event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum RunEvent {
@@ -93,7 +92,6 @@ pub enum RunEvent {
     CaseCut {
         /// Its identifier in the plan.
         case: String,
-        /// The host.
         host: String,
     },
     /// The last event of every run that was not killed.
@@ -290,7 +288,6 @@ pub struct ToolFigures {
     /// The minimum, in the metric's base unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
     /// The maximum.
@@ -313,22 +310,17 @@ pub struct Fact {
     pub value: AttributeValue,
 }
 
-/// Subject of a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FactSubject {
-    /// A series.
     Series(u32),
     /// All series of a case.
     Case(String),
     /// All series of a case on one host.
     CaseOn {
-        /// The case.
         case: String,
-        /// The host.
         host: String,
     },
-    /// A host.
     Host(String),
 }
 

@@ -17,7 +17,6 @@ pub const LABEL_FACTOR: &str = "label";
 /// Maximum number of levels of one factor.
 const MAX_LEVELS: usize = MAX_COMBINATIONS;
 
-/// Level of a factor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FactorLevel {
     /// Name of the factor.
@@ -65,7 +64,6 @@ pub enum FactorError {
     NestedLevel {
         /// Name of the factor.
         factor: String,
-        /// The level.
         level: String,
     },
     /// A level of the factor `hosts` that is no number of hosts.

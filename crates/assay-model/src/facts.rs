@@ -278,7 +278,6 @@ pub struct FileSystemCapacity {
     pub free_bytes: u64,
     /// Maximum number of files; 0 without a fixed maximum.
     pub files: u64,
-    /// Free files.
     pub free_files: u64,
 }
 

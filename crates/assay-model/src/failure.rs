@@ -29,7 +29,6 @@ pub enum FailureReason {
     CurveWithoutMaximum,
     /// No rate was shown to meet the goal.
     NoRateKeepsGoal {
-        /// The goal.
         goal: String,
         /// The last rate that was tried, if any.
         last: Option<TriedRate>,
@@ -42,7 +41,6 @@ pub enum FailureReason {
         operation: String,
         /// Offset in bytes.
         offset: u64,
-        /// The target.
         target: String,
         /// Error of the kernel or the verifier.
         causes: Vec<String>,
@@ -110,7 +108,6 @@ pub enum FailureReason {
         /// The far end.
         peer: String,
     },
-    /// ICMP has no streams.
     IcmpHasNoStreams,
     /// The host does not reply to ICMP echo requests.
     NoEcho,
@@ -138,7 +135,6 @@ pub enum FailureReason {
         /// Error of the launcher.
         causes: Vec<String>,
     },
-    /// A rank died.
     RankDied {
         /// Kind of death in the launcher's wording: `signal 9 (killed)`.
         how: String,

@@ -36,9 +36,7 @@ pub struct FileTally {
     /// Operations that the workload requests; others accompany them, such as opening a file before
     /// reading it.
     pub requested: OperationCount,
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
     /// Nanoseconds from the intended start of a requested operation to its end, in an open loop.
     /// Operations that were due and never started count with their waiting time until the end of
@@ -82,7 +80,6 @@ pub struct FileFailure {
     /// The file or directory.
     #[serde(with = "crate::path_text")]
     pub path: PathBuf,
-    /// The operation.
     pub operation: FileOperation,
     /// Error of the kernel.
     pub reason: String,

@@ -71,7 +71,6 @@ pub struct CountedSeries {
 pub struct OmittedCounter {
     /// Path, device or counter: `/data`, `sda`, `sda device-read-bytes`.
     pub name: String,
-    /// Reason.
     pub reason: OmissionReason,
 }
 

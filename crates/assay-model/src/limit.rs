@@ -18,7 +18,6 @@ pub struct PhysicalLimit {
     pub basis: LimitBasis,
 }
 
-/// Basis of a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
 pub enum LimitBasis {
@@ -35,7 +34,6 @@ pub enum LimitBasis {
     Rpeak(Rpeak),
     /// The multiply-add peak in double precision that was measured in the same run.
     MeasuredPeak {
-        /// Its instruction set.
         instruction_set: String,
         /// Number of cores it ran on.
         cores: usize,

@@ -98,7 +98,6 @@ pub struct Coalescing {
 pub struct NetworkPath {
     /// The host as the user named it; `None` if only properties of a path were given.
     pub host: Option<String>,
-    /// Its address.
     pub address: Option<String>,
     /// The first device of the path; `None` also for loopback.
     pub device: Option<String>,

@@ -89,9 +89,6 @@ enum StoredPath {
 }
 
 /// For `#[serde(with)]`.
-///
-/// # Errors
-/// Those of the serializer.
 pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     match path.to_str() {
         Some(text) => serializer.serialize_str(text),

@@ -37,10 +37,8 @@ pub enum Phrase {
     Doubt {
         /// The English text.
         english: String,
-        /// The doubt.
         doubt: Box<Doubt>,
     },
-    /// A list.
     List {
         /// The members.
         of: Vec<Self>,

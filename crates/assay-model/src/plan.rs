@@ -66,7 +66,6 @@ pub enum MissingRequirement {
     Tool,
     /// A library that it uses.
     Library,
-    /// An RDMA device.
     RdmaDevice,
     /// Time: the budget of the run ended before the case.
     Time,

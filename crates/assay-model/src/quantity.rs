@@ -19,10 +19,8 @@ pub enum Unit {
     /// Bytes.
     #[serde(rename = "B")]
     Byte,
-    /// Bytes per second.
     #[serde(rename = "B/s")]
     BytePerSecond,
-    /// Bits per second.
     #[serde(rename = "bit/s")]
     BitPerSecond,
     /// Floating-point operations per second.
@@ -31,10 +29,8 @@ pub enum Unit {
     /// Input or output operations per second.
     #[serde(rename = "IO/s")]
     IoPerSecond,
-    /// Seconds.
     #[serde(rename = "s")]
     Second,
-    /// Seconds per byte.
     #[serde(rename = "s/B")]
     SecondPerByte,
     /// Cycles per second.

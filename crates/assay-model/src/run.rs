@@ -49,7 +49,6 @@ pub struct Run {
 pub struct InconsistentEvent {
     /// Number of the event in the run, from 0.
     pub event: usize,
-    /// The contradiction.
     pub contradiction: EventContradiction,
 }
 
@@ -151,7 +150,6 @@ impl SeriesRecord {
     }
 }
 
-/// Outcome of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaseOutcome {
     /// Success: its samples count.

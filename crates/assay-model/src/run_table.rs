@@ -13,7 +13,6 @@ pub struct RunTable {
     pub rows: Vec<RunTableRow>,
 }
 
-/// Run of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunColumn {
     /// Identity and status.

@@ -152,7 +152,6 @@ pub struct StreamTally {
     pub target: usize,
     /// Read or write.
     pub operation: IoOperation,
-    /// The tally.
     pub tally: IoTally,
 }
 
@@ -186,9 +185,7 @@ pub struct IntervalTally {
     pub length_s: f64,
     /// Whether it belongs to the warm-up.
     pub warmup: bool,
-    /// Reads.
     pub reads: IoTally,
-    /// Writes.
     pub writes: IoTally,
     /// Counts of each stream, by its index in the workload.
     pub streams: Vec<StreamCount>,
@@ -205,7 +202,6 @@ pub struct IntervalTally {
 pub struct StreamCount {
     /// Number of reads.
     pub reads: u64,
-    /// Bytes read.
     pub read_bytes: u64,
     /// Number of writes.
     pub writes: u64,

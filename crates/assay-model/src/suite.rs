@@ -183,7 +183,6 @@ pub enum MeasureRequest {
 }
 
 impl MeasureRequest {
-    /// Returns its benchmark.
     pub fn benchmark(&self) -> Benchmark {
         match self {
             Self::Machine(benchmark) => *benchmark,

@@ -155,7 +155,6 @@ impl Workload {
         }
     }
 
-    /// Returns its benchmark.
     pub const fn benchmark(&self) -> Benchmark {
         match self {
             Self::Stream(_) => Benchmark::MemoryStream,

@@ -86,7 +86,6 @@ pub struct ReportTable {
     pub rows: Vec<Vec<TableCell>>,
 }
 
-/// Column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableColumn {
     /// Heading of the column.
@@ -130,7 +129,6 @@ pub fn right<C: Into<TableCell>>(title: &str, cell: C) -> ColumnCell {
     ColumnCell::new(title, ColumnAlignment::Right, cell)
 }
 
-/// Cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableCell {
     /// Text of the cell.

@@ -27,7 +27,6 @@ pub use open_metrics::SampleTimes;
 pub use table::ColumnKind;
 use table::ExportColumn;
 
-/// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
     /// One row of comma-separated values for each result.
@@ -89,7 +88,6 @@ pub enum ExportedFiles {
     Files(Vec<(&'static str, Vec<u8>)>),
 }
 
-/// Finished export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedExport {
     /// Its contents.

@@ -77,7 +77,6 @@ pub enum FileImport {
 pub struct ImportedContents {
     /// Format of the file.
     pub format: &'static ImportFormat,
-    /// The runs.
     pub runs: Vec<Run>,
     /// Number of their measurements.
     pub measurements: usize,

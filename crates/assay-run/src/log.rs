@@ -91,7 +91,6 @@ impl<'t> RunLog<'t> {
         self.series - 1
     }
 
-    /// Run so far.
     pub(crate) const fn run_so_far(&self) -> &Run {
         self.run.run()
     }

@@ -58,7 +58,6 @@ pub const DEFAULT_MARGIN: f64 = 0.02;
 pub struct Condition<'r> {
     /// User's name of the condition.
     pub name: &'r str,
-    /// Its runs.
     pub runs: &'r [Run],
     /// Position of each run among all runs in order of measurement; empty = the order of their
     /// clocks.

@@ -182,7 +182,6 @@ pub enum StoreError {
     FirstLine {
         /// File of events.
         path: PathBuf,
-        /// Reason.
         reason: String,
     },
     /// A raw output could not be written.

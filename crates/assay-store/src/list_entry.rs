@@ -97,7 +97,6 @@ pub struct Headline {
 pub struct UnreadableEntry {
     /// Name of the folder.
     pub id: String,
-    /// Reason.
     pub reason: String,
 }
 

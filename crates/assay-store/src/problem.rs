@@ -46,7 +46,6 @@ pub enum EventProblem {
         /// Number of the event.
         number: u64,
     },
-    /// An unknown event.
     #[error("line {line} has the unknown event `{event}`; it is skipped")]
     UnknownEvent {
         /// Line number.

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::ReadFile;
 use super::contents::{FailedPart, FilePart, ImportedMeasurement, LineSpan};
 
-/// Account of a file.
 #[derive(Debug, Serialize)]
 pub struct FileAccount {
     file: String,

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::outputs::MeasuredMetric;
 
-/// Figure of an output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputFigure {
     /// Test and metric, with the dimensions that distinguish it.

@@ -35,7 +35,6 @@ pub struct RelayedMessage {
     pub content: MessageContent,
 }
 
-/// Content of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageContent {
@@ -84,7 +83,6 @@ impl Call {
         &self.key.0
     }
 
-    /// Returns the subject.
     pub fn subject(&self) -> &str {
         &self.subject
     }
@@ -107,9 +105,6 @@ impl Call {
     }
 
     /// Waits for the next message of the other end.
-    ///
-    /// # Errors
-    /// [`CallError`].
     pub fn receive<T: DeserializeOwned>(&self, timeout: Duration) -> Result<T, CallError> {
         // A timeout beyond the range of the clock means no timeout.
         let deadline = Instant::now().checked_add(timeout);

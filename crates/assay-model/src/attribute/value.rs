@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::engine_reason::EngineReason;
 use crate::quantity::Bytes;
 
-/// Value of an attribute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum AttributeValue {

@@ -21,9 +21,7 @@ pub struct HostDifference<'a> {
 pub struct ComparedHost<'a> {
     /// The name by which the user refers to it.
     pub name: &'a str,
-    /// Its facts.
     pub facts: &'a HostFacts,
-    /// Its findings.
     pub findings: &'a [DoctorFinding],
 }
 

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::IoOperation;
 
-/// Errors of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StreamErrors {
     /// Number of I/O with a tolerated error.

@@ -39,7 +39,6 @@ pub struct FilesRequest {
 pub struct FileStep {
     /// Name in suites and results.
     pub name: &'static str,
-    /// The operation.
     pub operation: FileOperation,
     /// Whether it applies to directories.
     pub of_directories: bool,

@@ -70,7 +70,6 @@ pub enum UsageMetric {
 }
 
 impl UsageMetric {
-    /// Returns all.
     pub fn list_all() -> Vec<Self> {
         vec![Self::Wall, Self::Cpu, Self::Memory]
     }

@@ -49,7 +49,6 @@ pub struct FilePhase {
 pub struct FileWorkload {
     /// The trees.
     pub trees: Vec<FileTree>,
-    /// The streams.
     pub streams: Vec<FileStream>,
     /// Whether the streams run one after another, each to its end.
     pub in_turn: bool,
@@ -203,7 +202,6 @@ pub struct FileStream {
     pub of_directories: bool,
 }
 
-/// Order of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileOrder {

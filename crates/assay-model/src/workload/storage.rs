@@ -48,7 +48,6 @@ pub struct StoragePhase {
     /// Values of the loops that distinguish it from phases of the same name, in the order of the
     /// input.
     pub loops: Vec<(String, String)>,
-    /// Its workload.
     pub workload: StorageWorkload,
     /// Seconds of pause before it.
     pub pause_before_s: f64,
@@ -80,7 +79,6 @@ pub struct StorageTest {
     pub workload: StorageWorkload,
 }
 
-/// A point of a response curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ResponseCurvePoint {
@@ -104,7 +102,6 @@ pub enum ResponseCurvePoint {
 pub struct StorageWorkload {
     /// The targets.
     pub targets: Vec<StorageTarget>,
-    /// The streams.
     pub streams: Vec<StorageStream>,
     /// Load: the start times of I/O.
     pub load: StorageLoad,
@@ -195,7 +192,6 @@ fn round_to_page(bytes: u64) -> u64 {
 pub struct StorageTarget {
     /// Its name in the tool's language.
     pub name: String,
-    /// Its path.
     #[serde(with = "crate::path_text")]
     pub path: PathBuf,
     /// Size in bytes; `None` = its current size.

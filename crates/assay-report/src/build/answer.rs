@@ -41,12 +41,10 @@ const KNEE_DIGITS: usize = 3;
 /// Share of its limit below which a value is marked as slow; well-tuned machines reach 70 to 95 %.
 const SLOW_PERCENT: f64 = 50.0;
 
-/// Row of the answer.
 #[derive(Debug, Clone)]
 pub struct AnswerRow<'a> {
     /// Label such as `Triad` or `RndRead`; with its host where there are several.
     pub label: String,
-    /// Label without the host.
     label_without_host: String,
     /// Label without host and distinguishing attributes.
     name: String,

@@ -195,7 +195,6 @@ pub(super) fn sort_key(estimate: &MetricEstimate) -> (usize, usize) {
     (place.unwrap_or(usize::MAX), metric.unwrap_or(usize::MAX))
 }
 
-/// Returns the label of a metric.
 pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
     if network_labels::is_network(estimate) {
         network_labels::metric_label(estimate)

@@ -60,7 +60,6 @@ impl ColumnKind {
 pub(super) enum ExportCell<'r> {
     /// No value.
     Missing,
-    /// Text.
     Text(Cow<'r, str>),
     /// A finite number.
     Number(f64),

@@ -30,7 +30,6 @@ enum Hostility {
     FloodsCase(usize),
     /// Repeats the events of its first case.
     RepeatsEvents(usize),
-    /// Sends notes.
     SendsNotes(usize),
 }
 

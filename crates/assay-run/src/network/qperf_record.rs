@@ -108,9 +108,7 @@ pub struct QperfEnd {
 pub struct QperfCounts {
     /// Bytes.
     pub bytes: u64,
-    /// Messages.
     pub messages: u64,
-    /// Errors.
     pub errors: u64,
 }
 

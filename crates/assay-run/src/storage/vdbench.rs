@@ -187,7 +187,6 @@ struct CompletedRun {
     failure: Option<CaseFailure>,
 }
 
-/// State of an execution.
 struct ExecutionState<'d, 'l, 'h> {
     request: &'d VdbenchRequest<'d>,
     /// Hosts that do the I/O instead of this machine.

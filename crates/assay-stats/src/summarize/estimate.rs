@@ -17,7 +17,6 @@ use crate::quantile::{LEVEL, percentiles};
 use crate::ratio::PooledRatio;
 use crate::tails::Tails;
 
-/// Context of an estimate.
 #[derive(Debug)]
 pub struct EstimateContext<'m> {
     pub benchmark: Benchmark,

@@ -49,7 +49,6 @@ pub struct JobOrder {
     /// Maximum rates in IO/s of reads and of writes; I/O of a direction that is ahead becomes the
     /// other.
     pub paces_per_s: [Option<f64>; 2],
-    /// Bytes of a pass.
     pub pass_bytes: u64,
     /// Bytes that the job is to issue, per loop.
     pub total_bytes: u64,

@@ -29,7 +29,6 @@ use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::{series, volume};
 
-/// Running test.
 pub(super) struct RunningIorTest<'a> {
     pub(super) test: IorTestResult,
     number: usize,

@@ -44,7 +44,6 @@ pub enum SharedRunEvent<'e, I = IntervalTally> {
 /// Receiver of events.
 pub type SharedRunListener<'l, I = IntervalTally> = dyn FnMut(SharedRunEvent<'_, I>) + 'l;
 
-/// Result of a phase.
 #[derive(Debug)]
 pub struct SharedPhaseResult<O> {
     /// Merged outcome of all hosts.

@@ -58,7 +58,6 @@ pub struct VdbenchOpening {
 pub struct TimedVdbenchEvent {
     /// Microseconds since 1970.
     pub at_us: i64,
-    /// The event.
     pub event: VdbenchEvent,
 }
 

@@ -225,7 +225,6 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
     }
 }
 
-/// Returns the average of a run.
 fn run_average(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileTotals> {
     output::average(
         label,
