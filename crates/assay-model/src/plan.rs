@@ -91,7 +91,7 @@ impl Case {
     /// Returns the position among the cases between two hosts. Each workload is measured by all
     /// pairs, round by round, before the next one starts. A host's own cases come first.
     pub fn pair_order(&self) -> Option<(u32, u32)> {
-        self.pair.as_ref().map(|pair| (pair.question, pair.round))
+        self.pair.as_ref().map(|pair| (pair.workload_number, pair.round))
     }
 }
 
@@ -105,7 +105,8 @@ pub struct CasePair {
     pub address: Option<String>,
     /// Number of the workload among those of pairs. All pairs measure a workload before the next
     /// one; cases with the same workload, by different measurers, have the same number.
-    pub question: u32,
+    #[serde(rename = "question")]
+    pub workload_number: u32,
     /// Number of the round: rounds are sequential, and the pairs of a round measure at the same
     /// time.
     pub round: u32,

@@ -132,17 +132,17 @@ impl TurnSchedule {
 /// Measures both conditions alternately and stores every run, control runs with those of the first
 /// condition. Restores the first condition at the end.
 pub fn measure(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     conditions: &[SwitchCommand; 2],
     course: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
     listener: &mut dyn Listener,
 ) -> Result<[Vec<Run>; 2], CommandFailure> {
     // Reports an impossible plan before anything is switched.
-    prepare(question)?;
+    prepare(request)?;
     let mut present =
         CurrentCondition { conditions, settle: course.settle, index: None, must_return: false };
-    let measured = measure_turns(question, &mut present, course, (store, cancel), listener);
+    let measured = measure_turns(request, &mut present, course, (store, cancel), listener);
     if present.must_return {
         present.announce_return(cancel.load(Ordering::Relaxed), listener);
     }
@@ -157,7 +157,7 @@ pub fn measure(
 }
 
 fn measure_turns(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     present: &mut CurrentCondition<'_>,
     course: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
@@ -195,9 +195,8 @@ fn measure_turns(
             levels: Vec::new(),
             combination: None,
         };
-        let seed = question.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
-        let asked =
-            RunRequest { label: Some(name), turn: Some(turn), seed, ..question.clone() };
+        let seed = request.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
+        let asked = RunRequest { label: Some(name), turn: Some(turn), seed, ..request.clone() };
         let prepared = prepare(&asked)?;
         let measured = run_request::measure(
             &asked,

@@ -293,14 +293,14 @@ pub fn key_results(
     results: Vec<MetricEstimate>,
 ) -> Vec<(ResultKey, MetricEstimate)> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
-    let mut questions: BTreeMap<&str, String> = BTreeMap::new();
+    let mut workloads: BTreeMap<&str, String> = BTreeMap::new();
     for record in &run.cases {
-        questions.entry(&record.case.id).or_insert_with(|| workload_key::workload_key(record));
+        workloads.entry(&record.case.id).or_insert_with(|| workload_key::workload_key(record));
     }
     let keyed = |it: MetricEstimate| {
-        let question = questions.get(it.case.as_str()).map(String::as_str).unwrap_or_default();
+        let workload = workloads.get(it.case.as_str()).map(String::as_str).unwrap_or_default();
         let shared = format_attributes(&identity_attributes(&it.parameters));
-        let about = format!("{}/{question}/{} {shared}", it.benchmark, it.metric);
+        let about = format!("{}/{workload}/{} {shared}", it.benchmark, it.metric);
         let before = times.entry(about.clone()).or_default();
         *before += 1;
         ((about, *before), it)

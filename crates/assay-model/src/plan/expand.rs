@@ -179,7 +179,7 @@ fn has_cases(
 pub fn needs_neighbour(suite: &Suite) -> bool {
     let is_aimed = |measure: &Measure| {
         let MeasureRequest::Network(asked) = &measure.request else { return false };
-        asked.tests.iter().any(|question| question.to.is_some())
+        asked.tests.iter().any(|work| work.to.is_some())
     };
     let mut asked = suite.measures.iter().filter(|it| is_between_hosts(&it.request)).peekable();
     asked.peek().is_some() && asked.all(|it| it.optional && !is_aimed(it))
@@ -192,7 +192,7 @@ fn unmet_requirement(
 ) -> Option<MissingRequirement> {
     match &measure.request {
         MeasureRequest::Network(asked) if choices.to.is_none() && choices.pairs.is_none() => {
-            let here = asked.tests.iter().all(|question| question.to.is_none());
+            let here = asked.tests.iter().all(|work| work.to.is_none());
             here.then_some(MissingRequirement::Host)
         }
         MeasureRequest::Rdma(_) if !choices.has_rdma => Some(MissingRequirement::RdmaDevice),
@@ -297,7 +297,7 @@ pub fn pair_case(case: Case, turn: &PairTurn) -> Case {
     let pair = CasePair {
         peer: turn.peer.clone(),
         address: turn.address.clone(),
-        question: case.pair.map_or(0, |pair| pair.question),
+        workload_number: case.pair.map_or(0, |pair| pair.workload_number),
         round: turn.round,
         together: turn.together,
         own: turn.own.clone(),

@@ -169,7 +169,7 @@ mod tests {
         let pair = CasePair {
             peer: "b".into(),
             address: None,
-            question: 0,
+            workload_number: 0,
             round: 0,
             together: 1,
             own: RdmaDevice::default(),

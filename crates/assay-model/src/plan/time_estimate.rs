@@ -38,7 +38,7 @@ impl Plan {
     /// would suffice. A plan of a single case gets no warning: its length was chosen for it alone.
     pub fn budget_warning(&self) -> Option<Phrase> {
         let lacking = |case: &Case| {
-            match case.workload.as_network()?.question {
+            match case.workload.as_network()?.test {
                 NetworkTest::Throughput(_) | NetworkTest::Connections(_) => {}
                 // A repetition of round trips has hundreds of samples.
                 NetworkTest::Latency(_) => return None,
@@ -91,7 +91,7 @@ impl Case {
 
     /// Returns the planned seconds of one repetition.
     pub fn repetition_s(&self) -> Option<f64> {
-        let seconds = match &self.workload.as_network()?.question {
+        let seconds = match &self.workload.as_network()?.test {
             NetworkTest::Throughput(it) => it.seconds,
             NetworkTest::Latency(it) => it.seconds,
             NetworkTest::Connections(it) => it.seconds,

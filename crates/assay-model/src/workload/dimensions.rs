@@ -61,7 +61,7 @@ pub(super) fn stream(work: &StreamWorkload) -> Attributes {
 pub(super) fn network(work: &NetworkWorkload) -> Attributes {
     let to = work.to.as_deref().unwrap_or("loopback");
     let mut dimensions = Attributes::from([(Attribute::To, to.into())]);
-    match &work.question {
+    match &work.test {
         NetworkTest::Throughput(test) => {
             dimensions.extend([
                 (Attribute::Streams, test.streams.into()),

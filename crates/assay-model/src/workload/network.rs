@@ -11,7 +11,8 @@ pub struct NetworkWorkload {
     /// Port of the server; `None` = the default port of its protocol.
     pub port: Option<u16>,
     /// Kind of test and its parameters.
-    pub question: NetworkTest,
+    #[serde(rename = "question")]
+    pub test: NetworkTest,
 }
 
 /// Kind of network test.
@@ -106,7 +107,7 @@ impl NetworkWorkload {
     /// Returns the name within the benchmark, for case identifiers.
     pub fn name(&self) -> String {
         let to = self.to.as_deref().unwrap_or("loopback");
-        match &self.question {
+        match &self.test {
             NetworkTest::Throughput(test) => {
                 let copy = if test.copy { "" } else { "/no-copy" };
                 let segmentation = if test.segmentation { "/segmentation" } else { "" };

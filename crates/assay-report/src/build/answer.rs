@@ -98,9 +98,9 @@ fn rows_of_metric<'a>(
             network_details(estimate).into_iter().chain(distinction).chain(maximum).collect();
         let host = text(estimate, Attribute::Host).filter(|_| has_several);
         let hosts = network::pairs::name(estimate).or(host);
-        let (question, label) =
+        let (without_host, label) =
             (joined(details.clone()), joined(details.into_iter().chain(hosts).collect()));
-        Some(AnswerRow { label, label_without_host: question, name, estimate, distrust })
+        Some(AnswerRow { label, label_without_host: without_host, name, estimate, distrust })
     };
     groups.into_iter().filter_map(row).collect()
 }

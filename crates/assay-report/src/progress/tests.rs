@@ -198,7 +198,7 @@ fn remaining_time_always_changes() {
 /// A round-trip case has no goodput; for a transfer goodput takes precedence.
 #[test]
 fn case_is_represented_by_an_existing_metric() {
-    let question = NetworkTest::Latency(NetworkLatency {
+    let test = NetworkTest::Latency(NetworkLatency {
         bytes: 1,
         seconds: 1,
         spin: false,
@@ -206,7 +206,7 @@ fn case_is_represented_by_an_existing_metric() {
         load_streams: 0,
         busy_poll_us: None,
     });
-    let work = NetworkWorkload { to: None, port: None, question };
+    let work = NetworkWorkload { to: None, port: None, test };
     for (workload, opened, expected) in [
         (
             Workload::NetworkTcp(work.clone()),

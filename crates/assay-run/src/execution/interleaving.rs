@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn groups_neighbours_of_one_kind() {
         let streams = |streams| {
-            let question = NetworkTest::Throughput(NetworkThroughput {
+            let test = NetworkTest::Throughput(NetworkThroughput {
                 streams,
                 direction: TransferDirection::Send,
                 seconds: 1,
@@ -209,7 +209,7 @@ mod tests {
                 rate_bit_per_s: None,
                 congestion: None,
             });
-            NetworkWorkload { to: None, port: None, question }
+            NetworkWorkload { to: None, port: None, test }
         };
         let latency =
             |bytes| Workload::Latency(LatencyWorkload { cpu: 0, bytes, line_bytes: 64 });
@@ -247,7 +247,7 @@ mod tests {
         let pair = CasePair {
             peer: "b".to_owned(),
             address: None,
-            question: 0,
+            workload_number: 0,
             round: 0,
             together: 1,
             own: RdmaDevice::default(),
@@ -257,7 +257,7 @@ mod tests {
         let of_pair =
             |case: &Case, pair: &CasePair| Case { pair: Some(pair.clone()), ..case.clone() };
         let second = CasePair { round: 1, peer: "c".to_owned(), ..pair.clone() };
-        let other = CasePair { question: 1, ..pair.clone() };
+        let other = CasePair { workload_number: 1, ..pair.clone() };
         let of_pairs = [
             of_pair(&own, &pair),
             of_pair(&perftest, &pair),

@@ -137,7 +137,7 @@ fn run_with(kind: Hostility, case_deadline_s: u64) -> (String, u64) {
         is_over: false,
     };
     let names = ["hostile".to_owned()];
-    let question = FleetRequest {
+    let request = FleetRequest {
         names: &names,
         arguments: Vec::new(),
         labels: Vec::new(),
@@ -153,7 +153,7 @@ fn run_with(kind: Hostility, case_deadline_s: u64) -> (String, u64) {
         turn: None,
     };
     let cancel = AtomicBool::new(false);
-    let run = measure(&question, &mut host, None, &cancel, &mut SilentListener).unwrap();
+    let run = measure(&request, &mut host, None, &cancel, &mut SilentListener).unwrap();
     let reason = run.doubts.iter().find_map(|doubt| match doubt {
         Doubt::HostLost { reason, .. } => Some(reason.clone()),
         _ => None,

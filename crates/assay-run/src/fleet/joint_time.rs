@@ -151,7 +151,7 @@ mod tests {
             workload: Workload::NetworkTcp(NetworkWorkload {
                 to: Some("b".into()),
                 port: None,
-                question: NetworkTest::Throughput(NetworkThroughput {
+                test: NetworkTest::Throughput(NetworkThroughput {
                     streams: 1,
                     direction: TransferDirection::Send,
                     seconds: *seconds,
@@ -164,7 +164,7 @@ mod tests {
             pair: Some(CasePair {
                 peer: "b".into(),
                 address: None,
-                question: 0,
+                workload_number: 0,
                 round,
                 together: 1,
                 own: RdmaDevice::default(),

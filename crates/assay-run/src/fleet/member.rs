@@ -36,11 +36,11 @@ const MAX_RAW_BYTES: usize = 11 << 20;
 /// # Errors
 /// Fails if nothing can be planned or the run breaks off.
 pub fn measure(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     store: Option<&Store>,
     line: &Arc<CoordinatorLink>,
 ) -> Result<(), CommandFailure> {
-    let prepared = run_request::prepare(question)?;
+    let prepared = run_request::prepare(request)?;
     line.send(&AgentReply::Planned(Box::new(prepared.plan.clone())));
     if line.next_start().is_some() {
         let cancel = Arc::clone(line.cancel());
@@ -57,9 +57,9 @@ pub fn measure(
             restore_record::report_unrestored(store, &mut listener);
         }
         let mut coordinator = RemoteCoordinator(side);
-        let ends_together = question.pairs.is_some();
+        let ends_together = request.pairs.is_some();
         run_request::measure(
-            question,
+            request,
             prepared,
             None,
             &cancel,

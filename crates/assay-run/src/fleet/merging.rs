@@ -69,7 +69,7 @@ fn pair_cases(plan: &Plan) -> Vec<Case> {
     let mut asked: BTreeMap<(u32, &str), &Case> = BTreeMap::new();
     for case in &plan.cases {
         if let Some(pair) = &case.pair {
-            asked.entry((pair.question, &case.by)).or_insert(case);
+            asked.entry((pair.workload_number, &case.by)).or_insert(case);
         }
     }
     asked.into_values().cloned().collect()

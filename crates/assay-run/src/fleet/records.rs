@@ -79,19 +79,19 @@ struct FleetCaseProgress {
 
 impl<'t> FleetRecord<'t> {
     pub(super) fn new(
-        question: &FleetRequest<'t>,
+        request: &FleetRequest<'t>,
         merged: MergedPlan,
         session: Session<'t>,
         run_started_ns: u64,
     ) -> Self {
-        let (names, cases) = (question.names, merged.plan.cases.into_iter());
+        let (names, cases) = (request.names, merged.plan.cases.into_iter());
         Self {
             names,
-            labels: question.labels.clone(),
+            labels: request.labels.clone(),
             session,
             positions: merged.positions,
             cases: cases.map(|case| (case.id, case.pair.map(|pair| pair.round))).collect(),
-            pairs: question.pairs.clone(),
+            pairs: request.pairs.clone(),
             lost: BTreeMap::new(),
             series: vec![BTreeMap::new(); names.len()],
             joined: BTreeMap::new(),

@@ -460,7 +460,7 @@ impl HostConnections for FleetSimulation {
 fn check_schedule(seed: u64) {
     let mut world = FleetSimulation::new(seed);
     let names: Vec<String> = (0..world.agents.len()).map(|host| format!("h{host}")).collect();
-    let question = FleetRequest {
+    let request = FleetRequest {
         names: &names,
         arguments: Vec::new(),
         labels: Vec::new(),
@@ -476,7 +476,7 @@ fn check_schedule(seed: u64) {
         turn: None,
     };
     let cancel = AtomicBool::new(false);
-    let Ok(run) = measure(&question, &mut world, None, &cancel, &mut SilentListener) else {
+    let Ok(run) = measure(&request, &mut world, None, &cancel, &mut SilentListener) else {
         assert!((0..names.len()).all(|host| world.is_faulty(host)), "a host could measure");
         return;
     };

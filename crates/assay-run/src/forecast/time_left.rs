@@ -540,7 +540,7 @@ mod tests {
         let pair = CasePair {
             peer: "b".into(),
             address: None,
-            question: 0,
+            workload_number: 0,
             round: 0,
             together: 1,
             own: RdmaDevice::default(),
@@ -641,7 +641,7 @@ mod tests {
             case.pair = Some(CasePair {
                 peer: "b".into(),
                 address: None,
-                question: 0,
+                workload_number: 0,
                 round,
                 together: 4,
                 own: RdmaDevice::default(),

@@ -97,7 +97,7 @@ impl EchoTest {
     /// Name and workload of the phase.
     pub fn phase(&self) -> (String, Workload) {
         let interval_s = self.interval.as_secs_f64();
-        let question = NetworkTest::Latency(NetworkLatency {
+        let test = NetworkTest::Latency(NetworkLatency {
             bytes: self.bytes.into(),
             seconds: (f64::from(self.count) * interval_s).ceil() as u32,
             spin: false,
@@ -105,7 +105,7 @@ impl EchoTest {
             load_streams: 0,
             busy_poll_us: None,
         });
-        let work = NetworkWorkload { to: Some(self.host.clone()), port: None, question };
+        let work = NetworkWorkload { to: Some(self.host.clone()), port: None, test };
         ("ping".to_owned(), Workload::NetworkIcmp(work))
     }
 }

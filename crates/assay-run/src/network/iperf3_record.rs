@@ -84,7 +84,7 @@ fn local_intervals(
 /// Workload that corresponds most closely to the test.
 fn workload(test: &Iperf3ClientTest) -> Workload {
     let Iperf3ClientTest { target, parameters, .. } = test;
-    let question = NetworkTest::Throughput(NetworkThroughput {
+    let test = NetworkTest::Throughput(NetworkThroughput {
         streams: parameters.streams,
         direction: match parameters.direction {
             DataDirection::Forward => Way::Send,
@@ -101,7 +101,7 @@ fn workload(test: &Iperf3ClientTest) -> Workload {
         congestion: parameters.congestion.clone(),
     });
     let (to, port) = (Some(target.host.clone()), Some(target.port));
-    let work = NetworkWorkload { to, port, question };
+    let work = NetworkWorkload { to, port, test };
     match parameters.protocol {
         TransportProtocol::Tcp => Workload::NetworkTcp(work),
         TransportProtocol::Udp => Workload::NetworkUdp(work),

@@ -177,7 +177,7 @@ impl From<MessageCounts> for QperfCounts {
 /// Name and workload of the phase that a test is; `None` for requests without a measurement.
 pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
     let request = &test.request;
-    let question = match request.test {
+    let measured = match request.test {
         QperfTestKind::Configuration
         | QperfTestKind::Quit
         // `assay qperf` does not have this test.
@@ -186,7 +186,7 @@ pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
         QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => rate_question(request),
     };
     let (to, port) = (Some(test.target.host.clone()), Some(test.target.port));
-    let work = NetworkWorkload { to, port, question };
+    let work = NetworkWorkload { to, port, test: measured };
     let workload = match request.test.is_udp() {
         true => Workload::NetworkUdp(work),
         false => Workload::NetworkTcp(work),

@@ -15,7 +15,7 @@ use crate::round_trips::time_entries;
 
 /// Returns name and workload of a test.
 pub fn phase(test: &SockperfTest) -> (String, Workload) {
-    let question = match test.mode {
+    let measured = match test.mode {
         SockperfMode::PingPong | SockperfMode::UnderLoad => {
             NetworkTest::Latency(NetworkLatency {
                 bytes: test.message_bytes.into(),
@@ -41,7 +41,7 @@ pub fn phase(test: &SockperfTest) -> (String, Workload) {
     let work = NetworkWorkload {
         to: Some(test.target.host.clone()),
         port: Some(test.target.port),
-        question,
+        test: measured,
     };
     let workload = match test.is_tcp {
         true => Workload::NetworkTcp(work),

@@ -66,7 +66,7 @@ pub struct VdbenchRequest<'q> {
 /// # Errors
 /// When a run cannot be executed or stored, I/O failed, or the user stopped it.
 pub fn run_all(
-    (question, listener): (&VdbenchRequest<'_>, &mut dyn Listener),
+    (request, listener): (&VdbenchRequest<'_>, &mut dyn Listener),
     mut hosts: Option<&mut StorageHosts<'_>>,
     stop: &AtomicBool,
     on: &mut VdbenchListener<'_>,
@@ -74,21 +74,21 @@ pub fn run_all(
     let (began, mut done) = (Instant::now(), 0);
     loop {
         done += 1;
-        let execution = question.execution.for_pass(done);
-        let opening = RecordingRequest { plan: plan(&execution), ..question.opening.clone() };
-        let question = &VdbenchRequest {
+        let execution = request.execution.for_pass(done);
+        let opening = RecordingRequest { plan: plan(&execution), ..request.opening.clone() };
+        let request = &VdbenchRequest {
             execution: &execution,
             opening,
-            options: question.options.clone(),
+            options: request.options.clone(),
             opening_pages: match done {
-                1 => question.opening_pages.clone(),
-                _ => VdbenchOpening { began_us: now_us(), ..question.opening_pages.clone() },
+                1 => request.opening_pages.clone(),
+                _ => VdbenchOpening { began_us: now_us(), ..request.opening_pages.clone() },
             },
-            ..*question
+            ..*request
         };
         let hosts = hosts.as_deref_mut();
         let mut underway = ExecutionState {
-            request: question,
+            request,
             hosts,
             stop,
             log: EventLog::new(on),
@@ -96,20 +96,20 @@ pub fn run_all(
             errors: 0,
         };
         if done == 1 {
-            commands::run_commands(question.execution.commands.start.as_ref(), &mut underway)?;
+            commands::run_commands(request.execution.commands.start.as_ref(), &mut underway)?;
         }
         // A refused execution leaves no run.
         underway.prepare()?;
-        let mut recording = Recording::begin(question.opening.clone(), &mut *listener)?;
-        let verdict = match question.execution.files.phases.is_empty() {
+        let mut recording = Recording::begin(request.opening.clone(), &mut *listener)?;
+        let verdict = match request.execution.files.phases.is_empty() {
             true => runs::run_all(&mut underway, &mut recording),
             false => trees::run_all(&mut underway, &mut recording),
         };
         let is_last =
-            verdict.is_err() || underway.is_over || !question.repeat.has_next_pass(began, done);
+            verdict.is_err() || underway.is_over || !request.repeat.has_next_pass(began, done);
         let verdict = match is_last {
             true => verdict.and_then(|()| {
-                commands::run_commands(question.execution.commands.end.as_ref(), &mut underway)
+                commands::run_commands(request.execution.commands.end.as_ref(), &mut underway)
             }),
             false => verdict,
         };

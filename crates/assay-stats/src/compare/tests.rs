@@ -86,7 +86,7 @@ pub(crate) fn latency() -> Workload {
 }
 
 fn goodput(to: &str) -> Workload {
-    let question = NetworkTest::Throughput(NetworkThroughput {
+    let test = NetworkTest::Throughput(NetworkThroughput {
         streams: 6,
         direction: TransferDirection::Send,
         seconds: 2,
@@ -95,7 +95,7 @@ fn goodput(to: &str) -> Workload {
         rate_bit_per_s: None,
         congestion: None,
     });
-    Workload::NetworkTcp(NetworkWorkload { to: Some(to.to_owned()), port: None, question })
+    Workload::NetworkTcp(NetworkWorkload { to: Some(to.to_owned()), port: None, test })
 }
 
 fn condition<'r>(name: &'r str, runs: &'r [Run]) -> Condition<'r> {

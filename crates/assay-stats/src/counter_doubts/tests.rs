@@ -60,7 +60,7 @@ fn storage(is_direct: bool) -> Workload {
 }
 
 fn transfer() -> Workload {
-    let question = NetworkTest::Throughput(NetworkThroughput {
+    let test = NetworkTest::Throughput(NetworkThroughput {
         streams: 1,
         direction: TransferDirection::Send,
         seconds: 10,
@@ -69,7 +69,7 @@ fn transfer() -> Workload {
         rate_bit_per_s: None,
         congestion: None,
     });
-    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, question })
+    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, test })
 }
 
 fn ids(workload: Workload, counters: CounterRecord) -> Vec<String> {

@@ -50,7 +50,7 @@ fn latency() -> Workload {
 }
 
 fn transfer() -> Workload {
-    let question = NetworkTest::Throughput(NetworkThroughput {
+    let test = NetworkTest::Throughput(NetworkThroughput {
         streams: 1,
         direction: TransferDirection::Send,
         seconds: 1,
@@ -59,7 +59,7 @@ fn transfer() -> Workload {
         rate_bit_per_s: None,
         congestion: None,
     });
-    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, question })
+    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, test })
 }
 
 /// Case with its events and series, numbered from 0.

@@ -129,7 +129,7 @@ fn measure_tests(
         false => (NetworkProtocol::Tcp, Benchmark::NetworkTcp),
     };
     let (to, port, count) = (&far_end.host, far_end.port, tests.len());
-    let workload = |question| NetworkWorkload { to: to.clone(), port, question };
+    let workload = |test| NetworkWorkload { to: to.clone(), port, test };
     let request = MeasureRequest::Network(NetworkRequest {
         protocol,
         tests: tests.into_iter().map(workload).collect(),

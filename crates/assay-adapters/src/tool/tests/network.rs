@@ -9,8 +9,8 @@ use expect_test::expect;
 use super::{TOOLS, check_command, find};
 use crate::tool::VersionSource;
 
-fn to_host(question: NetworkTest) -> NetworkWorkload {
-    NetworkWorkload { to: Some("10.0.0.5".to_owned()), port: None, question }
+fn to_host(test: NetworkTest) -> NetworkWorkload {
+    NetworkWorkload { to: Some("10.0.0.5".to_owned()), port: None, test }
 }
 
 fn throughput(streams: u32, direction: TransferDirection) -> NetworkThroughput {
@@ -130,8 +130,8 @@ fn iperf3_command_requests_one_document() {
 
 #[test]
 fn qperf_and_ping_commands() {
-    let question = ping_pong(64);
-    let own = NetworkWorkload { to: None, port: Some(4000), question };
+    let test = ping_pong(64);
+    let own = NetworkWorkload { to: None, port: Some(4000), test };
     check_command(
         "qperf",
         &Workload::NetworkTcp(own),

@@ -118,7 +118,7 @@ fn format_case(case: &Case) -> String {
         Workload::NetworkTcp(work)
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => {
-            format!("{:?} {:?}", work.port, work.question)
+            format!("{:?} {:?}", work.port, work.test)
         }
         Workload::Storage(test) => {
             let work = &test.workload;
@@ -447,7 +447,7 @@ fn expands_and_validates_network_tests() {
     let throughput = |streams| {
         let (direction, seconds, copy) = (TransferDirection::Receive, 2, true);
         let (rate_bit_per_s, congestion) = (None, None);
-        let question = NetworkTest::Throughput(NetworkThroughput {
+        let test = NetworkTest::Throughput(NetworkThroughput {
             streams,
             direction,
             seconds,
@@ -456,7 +456,7 @@ fn expands_and_validates_network_tests() {
             rate_bit_per_s,
             congestion,
         });
-        let work = NetworkWorkload { to: None, port: Some(7), question };
+        let work = NetworkWorkload { to: None, port: Some(7), test };
         let (protocol, questions, is_length_told) = (NetworkProtocol::Tcp, vec![work], false);
         MeasureRequest::Network(NetworkRequest {
             protocol,

@@ -7,7 +7,7 @@ use assay_model::workload::{NetworkThroughput, TransferDirection, Workload};
 use super::*;
 
 fn work(to: &str, port: Option<u16>) -> NetworkWorkload {
-    let question = NetworkTest::Throughput(NetworkThroughput {
+    let test = NetworkTest::Throughput(NetworkThroughput {
         streams: 1,
         direction: TransferDirection::Send,
         seconds: 1,
@@ -16,7 +16,7 @@ fn work(to: &str, port: Option<u16>) -> NetworkWorkload {
         rate_bit_per_s: None,
         congestion: None,
     });
-    NetworkWorkload { to: Some(to.to_owned()), port, question }
+    NetworkWorkload { to: Some(to.to_owned()), port, test }
 }
 
 fn case(id: &str, work: &NetworkWorkload) -> Case {

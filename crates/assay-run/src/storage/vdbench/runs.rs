@@ -155,9 +155,9 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         label: &RunLabel,
     ) -> Result<BlockRunResult, CommandFailure> {
         let ends = AtomicBool::new(false);
-        let ExecutionState { request: question, hosts, stop, log, .. } = &mut *self.underway;
+        let ExecutionState { request, hosts, stop, log, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(runner::interrupted_failure()) };
-        let execution = question.execution;
+        let execution = request.execution;
         let mut ending = EarlyEnd::new(label.limits, execution.monitor.as_ref());
         let mut entries = Vec::new();
         let mut on_event = |event: SharedRunEvent<'_>| match event {

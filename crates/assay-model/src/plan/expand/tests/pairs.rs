@@ -57,7 +57,7 @@ fn equal_workloads_share_a_number() {
     let plan = expand(&suite, &host(), &plan_choices).unwrap();
     let describe = |case: &Case| {
         let pair = case.pair.as_ref().unwrap();
-        format!("{} {} {}", pair.question, pair.round, case.id)
+        format!("{} {} {}", pair.workload_number, pair.round, case.id)
     };
     assert_eq!(
         plan.cases.iter().map(describe).collect::<Vec<_>>(),
