@@ -16,7 +16,7 @@ use assay_fleet::remote::{
     RemoteTurn,
 };
 use assay_model::event::{RunEvent, StopReason, TurnPosition};
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Plan;
@@ -253,7 +253,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
     fn no_host_failure(&self) -> CommandFailure {
         let refusal = |(host, failure): &(usize, HostFailure)| HostRefusal {
             host: self.request.names[*host].clone(),
-            reason: CaseFailure::error_line(failure),
+            reason: FailureReason::error_line(failure),
             advice: failure.advice().to_owned(),
         };
         let refusals: Vec<_> = self.lost.iter().map(refusal).collect();

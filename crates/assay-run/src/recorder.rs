@@ -15,7 +15,7 @@ use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::{
     EventCount, Fact, FactSubject, RunEvent, Sample, SeriesOpened, StretchRecord,
 };
-use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, MissingHostFeature};
+use assay_model::failure::{ErrorArea, FailureReason, MissingHostFeature};
 use assay_model::kernel_counters::PayloadBytes;
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, CasePair, StoppingRule};
@@ -38,11 +38,11 @@ use second_average::SecondAverage;
 #[derive(Debug)]
 pub(crate) enum CaseError {
     /// Failed measurement; the run continues with the next case.
-    Failed(CaseFailure),
+    Failed(FailureReason),
     /// Failed measurement, because of a lack that affects other cases as well.
-    Lacking(MissingHostFeature, CaseFailure),
+    Lacking(MissingHostFeature, FailureReason),
     /// Case that was not tried, because of the lack that the earlier case `because` detected.
-    Skipped { failure: CaseFailure, because: String },
+    Skipped { failure: FailureReason, because: String },
     /// Interruption by the user.
     Interrupted,
     /// Failure of the store; the run ends.
@@ -64,8 +64,8 @@ impl CaseError {
         error: &(dyn std::error::Error + 'static),
         advice: &str,
     ) -> Self {
-        let causes = CaseFailure::error_chain(error);
-        Self::Failed(CaseFailure::Error { area, causes, advice: advice.to_owned() })
+        let causes = FailureReason::error_chain(error);
+        Self::Failed(FailureReason::Error { area, causes, advice: advice.to_owned() })
     }
 
     /// Failure that ends this case, but not the run.
@@ -82,8 +82,8 @@ impl CaseError {
     }
 }
 
-impl From<CaseFailure> for CaseError {
-    fn from(failure: CaseFailure) -> Self {
+impl From<FailureReason> for CaseError {
+    fn from(failure: FailureReason) -> Self {
         Self::Failed(failure)
     }
 }

@@ -13,7 +13,7 @@ use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::{Fact, FactSubject, RequestedCommand, RunEvent, StopReason};
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::kernel_counters::PayloadBytes;
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
@@ -168,7 +168,7 @@ impl<'t> Recording<'t> {
         number: usize,
         entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
-        failure: Option<CaseFailure>,
+        failure: Option<FailureReason>,
     ) -> Result<(), CommandFailure> {
         self.record_partial(number, entries, raw)?;
         self.end_case(number, failure.map_or(Ok(StopReason::Tool), Err))
@@ -184,7 +184,7 @@ impl<'t> Recording<'t> {
     pub fn end_case(
         &mut self,
         number: usize,
-        ending: Result<StopReason, CaseFailure>,
+        ending: Result<StopReason, FailureReason>,
     ) -> Result<(), CommandFailure> {
         let ending = ending.map_err(|failure| (failure, None));
         let case = &self.plan.cases[number].id;

@@ -12,7 +12,7 @@ use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunStatus, TurnPosition};
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::expand::{self, MpiChoices, PairChoices, PlanChoices};
@@ -392,7 +392,7 @@ fn file_plan(plan: &Plan) -> FilePlan {
 /// reason and advice of a failure.
 pub fn check_summary(
     summary: &RunSummary,
-    words: impl Fn(&CaseFailure) -> (String, String),
+    words: impl Fn(&FailureReason) -> (String, String),
 ) -> Result<(), CommandFailure> {
     if summary.run.status == RunStatus::Interrupted {
         let interrupted = CommandFailure::measurement("the run was interrupted");

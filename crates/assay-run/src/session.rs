@@ -15,7 +15,7 @@ use assay_model::event::{
     StopReason, TurnPosition,
 };
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_store::{Store, StoreError};
@@ -195,7 +195,7 @@ impl<'t> Session<'t> {
     pub(crate) fn end_case(
         &mut self,
         case: &str,
-        ending: Result<StopReason, (CaseFailure, Option<String>)>,
+        ending: Result<StopReason, (FailureReason, Option<String>)>,
     ) -> Result<(), CommandFailure> {
         let counters = self.counters().and_then(|it| it.take_record(case));
         if let Some(counters) = counters {

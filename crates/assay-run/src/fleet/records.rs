@@ -9,10 +9,10 @@ use assay_fleet::{facts, state};
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    Fact, FactSubject, HostClock as ClockRecord, HostJoined, RunEvent, RunStatus, StopReason,
+    Fact, FactSubject, HostClock, HostJoined, RunEvent, RunStatus, StopReason,
 };
 use assay_model::facts::HostState;
-use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::phrase::Phrase;
 use assay_model::run::Run;
 use base64::Engine as _;
@@ -39,7 +39,7 @@ pub(super) struct FleetRecord<'t> {
     cases: Vec<(String, Option<u32>)>,
     pairs: PairRounds,
     /// Hosts that no longer take part, with the reason.
-    lost: BTreeMap<usize, CaseFailure>,
+    lost: BTreeMap<usize, FailureReason>,
     /// For each host: its series numbers → those of the run.
     series: Vec<BTreeMap<u32, u32>>,
     /// Hosts that have joined and are not stored yet.
@@ -70,7 +70,7 @@ struct FleetCaseProgress {
     ended: bool,
     /// Whether it ended although no host had time for it; others may still measure it.
     ended_cut: bool,
-    failure: Option<CaseFailure>,
+    failure: Option<FailureReason>,
     /// Hosts that had no time for it.
     cut: Vec<usize>,
     /// Largest skew of the hosts' starts, and its bound, in seconds.
@@ -177,7 +177,7 @@ impl<'t> FleetRecord<'t> {
                 joined.facts.name = name;
                 joined.labels = self.labels.get(host).cloned().unwrap_or_default();
                 joined.clock =
-                    ClockRecord { offset: Some(clock.wall_clock_offset()), ..joined.clock };
+                    HostClock { offset: Some(clock.wall_clock_offset()), ..joined.clock };
                 self.joined.insert(host, joined);
                 return Ok(());
             }
@@ -289,7 +289,7 @@ impl<'t> FleetRecord<'t> {
         &mut self,
         host: usize,
         own: &str,
-        how: Result<StopReason, CaseFailure>,
+        how: Result<StopReason, FailureReason>,
         because: Option<String>,
     ) -> Result<(), CommandFailure> {
         let Some(place) = self.positions[host].get(own).copied() else { return Ok(()) };
@@ -380,14 +380,15 @@ impl<'t> FleetRecord<'t> {
 
     /// Failure of the other host of a pair, if the coordinator lost it; it is more specific than
     /// the error that the first host observed.
-    fn peer_failure(&self, host: usize, place: usize) -> Option<CaseFailure> {
+    fn peer_failure(&self, host: usize, place: usize) -> Option<FailureReason> {
         let peer = self.pairs.peer(host, self.cases.get(place)?.1?)?;
-        let CaseFailure::Error { area, causes, advice } = self.lost.get(&peer)?.clone() else {
+        let FailureReason::Error { area, causes, advice } = self.lost.get(&peer)?.clone()
+        else {
             return None;
         };
         let gone = format!("{} was lost", self.names[peer]);
         let causes = std::iter::once(gone).chain(causes).collect();
-        Some(CaseFailure::Error { area, causes, advice })
+        Some(FailureReason::Error { area, causes, advice })
     }
 
     /// Records the loss of a host: its current cases fail, and so do all pairs that it would have
@@ -398,7 +399,7 @@ impl<'t> FleetRecord<'t> {
         failure: &HostFailure,
     ) -> Result<(), CommandFailure> {
         let name = self.names[host].clone();
-        let causes = CaseFailure::error_chain(failure);
+        let causes = FailureReason::error_chain(failure);
         let doubt = Doubt::HostLost {
             host: name.clone(),
             why: failure.id().to_owned(),
@@ -408,12 +409,16 @@ impl<'t> FleetRecord<'t> {
         self.is_partial = true;
         self.session.log.add(RunEvent::Doubt { case: None, doubt })?;
         let advice = failure.advice().to_owned();
-        let failed = CaseFailure::Error { area: ErrorArea::Host, causes, advice };
+        let failed = FailureReason::Error { area: ErrorArea::Host, causes, advice };
         self.lost.insert(host, failed.clone());
         self.fail_cases(host, &failed)
     }
 
-    fn fail_cases(&mut self, host: usize, failure: &CaseFailure) -> Result<(), CommandFailure> {
+    fn fail_cases(
+        &mut self,
+        host: usize,
+        failure: &FailureReason,
+    ) -> Result<(), CommandFailure> {
         for open in self.open.values_mut().filter(|open| !open.begun) {
             open.hosts.remove(&host);
         }
@@ -484,8 +489,11 @@ impl<'t> FleetRecord<'t> {
             let hosts: Vec<usize> = self.open[&place].hosts.iter().copied().collect();
             for host in hosts {
                 let causes = vec!["interrupted".to_owned()];
-                let failure =
-                    CaseFailure::Error { area: ErrorArea::Host, causes, advice: String::new() };
+                let failure = FailureReason::Error {
+                    area: ErrorArea::Host,
+                    causes,
+                    advice: String::new(),
+                };
                 self.fail_cases(host, &failure)?;
             }
         }

@@ -13,7 +13,7 @@ use assay_model::doubt::Doubt;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::EventCount;
 use assay_model::workload::{
-    NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection as Way, Workload,
+    NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection, Workload,
 };
 
 use super::error::NetworkError;
@@ -87,9 +87,9 @@ fn workload(test: &Iperf3ClientTest) -> Workload {
     let test = NetworkTest::Throughput(NetworkThroughput {
         streams: parameters.streams,
         direction: match parameters.direction {
-            DataDirection::Forward => Way::Send,
-            DataDirection::Reverse => Way::Receive,
-            DataDirection::Both => Way::Both,
+            DataDirection::Forward => TransferDirection::Send,
+            DataDirection::Reverse => TransferDirection::Receive,
+            DataDirection::Both => TransferDirection::Both,
         },
         seconds: match parameters.limit {
             TestLimit::Seconds(seconds) => seconds,

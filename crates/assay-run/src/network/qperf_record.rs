@@ -14,12 +14,10 @@ use assay_model::workload::{
 use serde::{Deserialize, Serialize};
 
 use super::path;
-use super::qperf_client::{
-    QperfBandwidth, QperfCpuUse as Machine, QperfLatency, QperfOutcome, QperfTest,
-};
+use super::qperf_client::{QperfBandwidth, QperfCpuUse, QperfLatency, QperfOutcome, QperfTest};
 use super::qperf_server;
 use super::setup::local_address_for;
-use crate::round_trips::{RoundTripStatistics as RoundTripFigures, time_entries};
+use crate::round_trips::{RoundTripStatistics, time_entries};
 
 /// Keys of the description of one end.
 const CONFIGURATION_KEYS: [&str; 4] = ["node", "cpu", "os", "qperf"];
@@ -40,7 +38,7 @@ pub enum QperfFigures {
         /// Mean half round trip in seconds.
         half_s: f64,
         /// Figures of all round trips.
-        round_trips: RoundTripFigures,
+        round_trips: RoundTripStatistics,
         /// Messages without a reply.
         lost: u64,
         /// Total time in seconds.
@@ -117,7 +115,7 @@ impl QperfEnd {
     const IDLE: usize = 3;
 
     fn from_local(
-        span: &Machine,
+        span: &QperfCpuUse,
         elapsed_s: f64,
         [sent, received]: [MessageCounts; 2],
     ) -> Self {
@@ -220,7 +218,7 @@ impl QperfFigures {
             }
             QperfOutcome::Latency(it) => Self::Latency {
                 half_s: it.mean_half_s,
-                round_trips: RoundTripFigures::from_times(&it.round_trips.times_ns),
+                round_trips: RoundTripStatistics::from_times(&it.round_trips.times_ns),
                 lost: it.round_trips.lost,
                 total_s: it.round_trips.total_ns as f64 * 1e-9,
                 ends: it.remote.as_ref().map(|there| {
@@ -312,8 +310,8 @@ fn bandwidth_entries(
 }
 
 /// CPU use of the far end.
-const fn remote_cpu_use(there: &QperfStatistics) -> Machine {
-    Machine {
+const fn remote_cpu_use(there: &QperfStatistics) -> QperfCpuUse {
+    QperfCpuUse {
         cpus: there.cpus,
         ticks_per_s: there.ticks_per_s,
         start: there.start,
@@ -323,7 +321,7 @@ const fn remote_cpu_use(there: &QperfStatistics) -> Machine {
 
 impl QperfCpuTime {
     /// Sums busy time, without idle, I/O wait and stolen time, which qperf itself includes.
-    fn from_cpu_use(span: &Machine) -> Self {
+    fn from_cpu_use(span: &QperfCpuUse) -> Self {
         const NO_WORK: [usize; 3] = [3, 4, 7];
         let ticks = |times: &MachineTicks| -> u64 {
             (0..8)

@@ -11,7 +11,7 @@ use assay_dialects::vdbench::{RunLabel, VdbenchExecution};
 use assay_fleet::remote::{ShareRequest, TreesRequest};
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::entry::MeasurementEntry;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::plan::Plan;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::file_set::FileTest;
@@ -184,7 +184,7 @@ struct CompletedRun {
     count: u64,
     elapsed_s: f64,
     journals: Vec<(String, Vec<u8>)>,
-    failure: Option<CaseFailure>,
+    failure: Option<FailureReason>,
 }
 
 struct ExecutionState<'d, 'l, 'h> {

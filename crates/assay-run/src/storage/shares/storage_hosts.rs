@@ -13,7 +13,7 @@ use assay_fleet::remote::{
     AgentReply, AgentRequest, HostFailure, RemotePathInfo, ShareRequest, TreeMark, TreesRequest,
 };
 use assay_model::doubt::Doubt;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::phrase::Phrase;
 use assay_model::storage_outcome::IntervalTally;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
@@ -224,7 +224,7 @@ impl<'h> StorageHosts<'h> {
         let lost = self.first_lost.as_ref().map(|(host, failure)| Doubt::HostLost {
             host: self.names[*host].clone(),
             why: failure.id().to_owned(),
-            reason: CaseFailure::error_line(failure),
+            reason: FailureReason::error_line(failure),
             advice: failure.advice().to_owned(),
         });
         let members = self.members.iter_mut().zip(self.names);
