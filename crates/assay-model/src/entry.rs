@@ -94,6 +94,16 @@ impl MeasuredSpan {
 }
 
 impl MeasurementEntry {
+    /// Returns a result of a metric's only series.
+    pub const fn measured(metric: &'static str, value: EntryValue) -> Self {
+        Self::Measured(SeriesKey::only_series(metric), value)
+    }
+
+    /// Returns a fact about the case.
+    pub fn fact(name: Attribute, value: impl Into<AttributeValue>) -> Self {
+        Self::Fact(name, value.into())
+    }
+
     /// Adds a dimension to the series; returns entries about the case unchanged.
     #[must_use]
     pub fn with_dimension(mut self, name: Attribute, value: impl Into<AttributeValue>) -> Self {
@@ -105,10 +115,7 @@ impl MeasurementEntry {
 
     /// Returns a sample of weight 1 of a metric's only series.
     pub const fn sample(metric: &'static str, value: f64) -> Self {
-        Self::Measured(
-            SeriesKey::only_series(metric),
-            EntryValue::Sample { value, weight: 1.0 },
-        )
+        Self::measured(metric, EntryValue::Sample { value, weight: 1.0 })
     }
 
     /// Adds `dimensions` to the series; returns entries about the case unchanged.

@@ -414,13 +414,9 @@ mod recording {
                 MeasurementEntry::Measured(key, value) => {
                     let series = record.find_or_add_series(&key);
                     match value {
-                        EntryValue::Sample { value, weight } => series.samples.push(Sample {
-                            series: 0,
-                            value,
-                            weight,
-                            preparation: 0,
-                            at_ns: 0,
-                        }),
+                        EntryValue::Sample { value, weight } => {
+                            series.samples.push(Sample { weight, ..Sample::new(0, value) });
+                        }
                         EntryValue::Distribution(span, distribution) => {
                             series.distributions.push(stretch_record(span, distribution));
                         }
@@ -440,13 +436,7 @@ mod recording {
             let workload = LatencyWorkload { cpu: 0, bytes: 1, line_bytes: 64 };
             let stopping =
                 StoppingRule { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
-            Self::new(Case {
-                id: "x".to_owned(),
-                by: "assay".to_owned(),
-                workload: Workload::Latency(workload),
-                stopping,
-                pair: None,
-            })
+            Self::new(Case::new("x", Workload::Latency(workload), stopping))
         }
 
         fn find_or_add_series(&mut self, key: &SeriesKey) -> &mut SeriesRecord {
@@ -479,26 +469,13 @@ mod tests {
         let stopping =
             StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
         let work = LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 };
-        let case = Case {
-            id: "a".to_owned(),
-            by: "assay".to_owned(),
-            workload: Workload::Latency(work),
-            pair: None,
-            stopping,
-        };
+        let case = Case::new("a", Workload::Latency(work), stopping);
         let (suite, cases) = ("s".to_owned(), vec![case]);
-        let started = RunEvent::RunStarted(Box::new(RunStarted {
-            format: crate::event::FORMAT,
-            run: "r".to_owned(),
-            label: None,
-            note: None,
-            started: "2026-01-01T00:00:00Z".to_owned(),
-            plan: Plan { suite, budget_s: 1.0, seed: None, cases, omitted: Vec::new() },
-            command: Vec::new(),
-            asked: None,
-            turn: None,
-            after: None,
-        }));
+        let started = RunEvent::RunStarted(Box::new(RunStarted::new(
+            "r",
+            "2026-01-01T00:00:00Z",
+            Plan::new(suite, 1.0, cases),
+        )));
         Run::fold([started, RunEvent::CaseStarted { case: "a".to_owned() }, end]).unwrap()
     }
 

@@ -57,6 +57,13 @@ pub struct Measure {
     pub origin: Option<SuiteSource>,
 }
 
+impl Measure {
+    /// Returns a required measure by any measurer, whose interval is to reach `target`.
+    pub const fn new(request: MeasureRequest, target: f64) -> Self {
+        Self { by: Vec::new(), share: 1.0, target, optional: false, request, origin: None }
+    }
+}
+
 /// Source text of a measure, for error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuiteSource {

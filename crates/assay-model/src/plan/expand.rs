@@ -56,6 +56,22 @@ pub struct PlanChoices<'a> {
     pub has_rdma: bool,
 }
 
+impl<'a> PlanChoices<'a> {
+    /// Returns the choices for measures by assay on this machine, without any option.
+    pub fn new(measurers: &'a [Measurer], seed: u64) -> Self {
+        Self {
+            by: vec!["assay".to_owned()],
+            measurers,
+            budget_s: None,
+            to: None,
+            mpi: MpiChoices::default(),
+            seed,
+            pairs: None,
+            has_rdma: false,
+        }
+    }
+}
+
 /// Choices of the command line and the machine for MPI measures.
 #[derive(Debug, Clone, Default)]
 pub struct MpiChoices {

@@ -95,22 +95,21 @@ impl StorageOutcome {
 
     fn to_fact_entries(&self) -> Vec<MeasurementEntry> {
         let mut entries = vec![
-            MeasurementEntry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
-            MeasurementEntry::Fact(Attribute::OpenS, self.open_s.into()),
-            MeasurementEntry::Fact(Attribute::CloseS, self.close_s.into()),
-            MeasurementEntry::Fact(Attribute::CpuUserS, self.cpu_user_s.into()),
-            MeasurementEntry::Fact(Attribute::CpuSystemS, self.cpu_system_s.into()),
-            MeasurementEntry::Fact(Attribute::Engine, self.engine.as_str().into()),
+            MeasurementEntry::fact(Attribute::ElapsedS, self.elapsed_s),
+            MeasurementEntry::fact(Attribute::OpenS, self.open_s),
+            MeasurementEntry::fact(Attribute::CloseS, self.close_s),
+            MeasurementEntry::fact(Attribute::CpuUserS, self.cpu_user_s),
+            MeasurementEntry::fact(Attribute::CpuSystemS, self.cpu_system_s),
+            MeasurementEntry::fact(Attribute::Engine, self.engine.as_str()),
             MeasurementEntry::Fact(
                 Attribute::EngineReason,
                 AttributeValue::Reason(self.engine_reason.clone()),
             ),
-            MeasurementEntry::Fact(Attribute::Errors, self.error_count.into()),
-            MeasurementEntry::Fact(Attribute::Ended, self.ended.name().into()),
+            MeasurementEntry::fact(Attribute::Errors, self.error_count),
+            MeasurementEntry::fact(Attribute::Ended, self.ended.name()),
         ];
         if self.not_started > 0 {
-            entries
-                .push(MeasurementEntry::Fact(Attribute::NotStarted, self.not_started.into()));
+            entries.push(MeasurementEntry::fact(Attribute::NotStarted, self.not_started));
         }
         let due_of = |it: &StreamTally| it.tally.from_intended_ns.len();
         let due = self.tallies.iter().map(due_of).sum();

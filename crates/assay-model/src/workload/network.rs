@@ -49,6 +49,21 @@ pub struct NetworkThroughput {
     pub congestion: Option<String>,
 }
 
+impl NetworkThroughput {
+    /// Returns the test of one stream that sends, copies its data and is not limited.
+    pub const fn sending(seconds: u32) -> Self {
+        Self {
+            streams: 1,
+            direction: TransferDirection::Send,
+            seconds,
+            copy: true,
+            segmentation: false,
+            rate_bit_per_s: None,
+            congestion: None,
+        }
+    }
+}
+
 /// Round-trip test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkLatency {
@@ -66,6 +81,20 @@ pub struct NetworkLatency {
     /// system's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_poll_us: Option<u32>,
+}
+
+impl NetworkLatency {
+    /// Returns the test of one message at a time, over an otherwise idle link.
+    pub const fn new(bytes: u64, seconds: u32) -> Self {
+        Self {
+            bytes,
+            seconds,
+            spin: false,
+            rate_per_s: None,
+            load_streams: 0,
+            busy_poll_us: None,
+        }
+    }
 }
 
 /// Test of connections: connect, request, response, close.

@@ -79,6 +79,20 @@ pub struct StorageTest {
     pub workload: StorageWorkload,
 }
 
+impl StorageTest {
+    /// Returns a test that is measured once and belongs to no response curve.
+    pub fn new(name: impl Into<String>, workload: StorageWorkload) -> Self {
+        Self {
+            name: name.into(),
+            point: None,
+            provisioned_bytes_per_s: None,
+            precondition_passes: 0,
+            course: MeasurementMode::Once,
+            workload,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ResponseCurvePoint {

@@ -108,19 +108,11 @@ fn check(protocol: NetworkProtocol, test: &NetworkTest) -> Result<(), PlanError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{NetworkThroughput, TransferDirection};
+    use crate::workload::NetworkThroughput;
 
     #[test]
     fn shortens_default_repetitions_to_fit_three() {
-        let test = NetworkTest::Throughput(NetworkThroughput {
-            streams: 1,
-            direction: TransferDirection::Send,
-            seconds: 2,
-            copy: true,
-            segmentation: false,
-            rate_bit_per_s: None,
-            congestion: None,
-        });
+        let test = NetworkTest::Throughput(NetworkThroughput::sending(2));
         let work = NetworkWorkload { to: None, port: None, test };
         for (budget_s, is_length_told, expected) in
             [(60.0, false, 2), (7.3, false, 1), (0.5, false, 1), (7.3, true, 2)]

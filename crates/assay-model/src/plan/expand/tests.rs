@@ -55,14 +55,7 @@ fn plan_of_pairs(
     mpi: MpiChoices,
     pairs: Option<PairChoices>,
 ) -> Result<Plan, PlanError> {
-    let measure = Measure {
-        by: vec![],
-        share: 1.0,
-        target: 0.01,
-        optional: false,
-        request,
-        origin: None,
-    };
+    let measure = Measure::new(request, 0.01);
     let suite = Suite {
         name: "test".into(),
         title: String::new(),
@@ -79,13 +72,8 @@ fn plan_of_suite(suite: &Suite, by: &str) -> Result<Plan, PlanError> {
 fn choices(by: &str) -> PlanChoices<'static> {
     PlanChoices {
         by: vec![by.into()],
-        measurers: &[ASSAY, STREAM_ONLY],
-        budget_s: None,
-        to: None,
-        mpi: MpiChoices::default(),
-        seed: 7,
-        pairs: None,
         has_rdma: true,
+        ..PlanChoices::new(&[ASSAY, STREAM_ONLY], 7)
     }
 }
 

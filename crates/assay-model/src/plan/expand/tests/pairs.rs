@@ -25,22 +25,20 @@ fn equal_workloads_share_a_number() {
         is_far_end: false,
         of_mpi: false,
     };
-    let measure = |test| Measure {
-        by: vec![],
-        share: 1.0,
-        target: 0.01,
-        optional: false,
-        request: MeasureRequest::Rdma(RdmaRequest {
-            test,
-            sizes: None,
-            connection: RdmaConnection::Rc,
-            iterations: None,
-            depth: None,
-            queue_pairs: 1,
-            both: false,
-            device: RdmaDevice::default(),
-        }),
-        origin: None,
+    let measure = |test| {
+        Measure::new(
+            MeasureRequest::Rdma(RdmaRequest {
+                test,
+                sizes: None,
+                connection: RdmaConnection::Rc,
+                iterations: None,
+                depth: None,
+                queue_pairs: 1,
+                both: false,
+                device: RdmaDevice::default(),
+            }),
+            0.01,
+        )
     };
     let suite = Suite {
         name: "test".into(),
