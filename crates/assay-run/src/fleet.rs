@@ -483,7 +483,7 @@ impl FleetRun<'_, '_, '_> {
                 self.records.add_event(host, *event, &self.clocks[host])?;
             }
             AgentReply::Raw(text) => self.records.store_raw(&text)?,
-            AgentReply::Second(second) => self.records.second(host, &second),
+            AgentReply::Second(second) => self.records.second(host, second),
             AgentReply::Note(said) => self.records.note(host, said),
             AgentReply::Failed { reason, advice } => {
                 return self.lose_host(host, &HostFailure::Refused { reason, advice });

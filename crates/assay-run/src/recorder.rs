@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_fleet::kernel_counters::CountedPlaces;
+use assay_fleet::remote::SecondReport;
 use assay_fleet::remote::calls::Call;
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
@@ -27,7 +28,6 @@ use crate::counter_watch::CounterWatch;
 use crate::deadline::TurnDeadline;
 use crate::failure::CommandFailure;
 use crate::forecast::{RunForecast, TOLERANCE};
-use crate::listener::SecondFigures;
 use crate::log::RunLog;
 
 mod second_average;
@@ -280,15 +280,12 @@ impl<'a, 't> Recorder<'a, 't> {
         span: MeasuredSpan,
         count: EventCount,
     ) {
-        self.record(MeasurementEntry::Measured(
-            SeriesKey::only_series(metric),
-            EntryValue::Count(span, count),
-        ));
+        self.record(MeasurementEntry::measured(metric, EntryValue::Count(span, count)));
     }
 
     /// Adds a fact about the case.
     pub(crate) fn add_fact(&mut self, name: Attribute, value: impl Into<AttributeValue>) {
-        self.record(MeasurementEntry::Fact(name, value.into()));
+        self.record(MeasurementEntry::fact(name, value));
     }
 
     /// Adds a fact about one series.
@@ -366,12 +363,12 @@ impl<'a, 't> Recorder<'a, 't> {
             self.state.history.insert(series, Vec::new());
         }
         self.state.series.insert(place, series);
-        self.state.pending.push(RunEvent::SeriesOpened(SeriesOpened {
+        self.state.pending.push(RunEvent::SeriesOpened(SeriesOpened::new(
             series,
-            case: self.state.case.id.clone(),
-            metric: key.metric.to_owned(),
+            self.state.case.id.clone(),
+            key.metric.to_owned(),
             dimensions,
-        }));
+        )));
         series
     }
 
@@ -443,17 +440,14 @@ impl<'a, 't> Recorder<'a, 't> {
             return;
         }
         let lately = std::mem::take(lately);
-        let (case, at_s) = (self.state.case.id.as_str(), self.elapsed_s());
-        let (latency_s, cpu) = (lately.latency_s.mean(), lately.cpu.mean());
-        let rates: Vec<Quantity> = lately.rates(rates);
-        self.log.report_second(&SecondFigures {
-            host: None,
-            case,
-            at_s,
-            rates: &rates,
-            latency_s,
-            cpu,
-        });
+        let second = SecondReport {
+            case: self.state.case.id.clone(),
+            at_s: self.elapsed_s(),
+            rates: lately.rates(rates),
+            latency_s: lately.latency_s.mean(),
+            cpu: lately.cpu.mean(),
+        };
+        self.log.report_second(None, &second);
     }
 
     /// Stores a raw output of a tool.

@@ -23,7 +23,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::utilisation::UtilisationWatch;
 use crate::coordinator::{Coordinator, StartGate};
 use crate::failure::CommandFailure;
-use crate::listener::{Listener, SecondFigures};
+use crate::listener::Listener;
 use crate::restore_record;
 use crate::run_request::{self, RunRequest};
 
@@ -111,11 +111,8 @@ impl Listener for AgentListener<'_> {
 
     fn progress(&mut self, _: &Phrase) {}
 
-    fn report_second(&mut self, second: &SecondFigures<'_>) {
-        let SecondFigures { case, at_s, rates, latency_s, cpu, .. } = *second;
-        let (case, rates) = (case.to_owned(), rates.to_vec());
-        let report = SecondReport { case, at_s, rates, latency_s, cpu };
-        self.0.borrow_mut().send(&AgentReply::Second(report));
+    fn report_second(&mut self, _: Option<&str>, second: &SecondReport) {
+        self.0.borrow_mut().send(&AgentReply::Second(second.clone()));
     }
 
     fn note(&mut self, _: Option<&str>, said: &Phrase) {

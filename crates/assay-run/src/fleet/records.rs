@@ -23,7 +23,6 @@ use super::clocks::{self, RemoteClock};
 use super::lockstep::CaseStep;
 use super::merging::MergedPlan;
 use crate::failure::CommandFailure;
-use crate::listener::SecondFigures;
 use crate::restore_record::UNRESTORED;
 use crate::session::Session;
 
@@ -46,10 +45,11 @@ pub(super) struct FleetRecord<'t> {
     joined: BTreeMap<usize, Box<HostJoined>>,
     /// Cases that at least one host has entered, by position.
     open: BTreeMap<usize, FleetCaseProgress>,
-    /// Hosts of the last common start, positions of its cases, and the lateness of each start
-    /// with its bound in seconds.
+    /// Hosts of the last common start.
     starting: Vec<usize>,
+    /// Positions of its cases.
     started: Vec<usize>,
+    /// Seconds by which each host started late, with their uncertainty.
     late_s: BTreeMap<usize, (f64, f64)>,
     /// Whether part of the run is missing.
     is_partial: bool,
@@ -61,8 +61,9 @@ pub(super) struct FleetRecord<'t> {
 /// Progress of a case on its hosts.
 #[derive(Default)]
 struct FleetCaseProgress {
-    /// Hosts that measure it, and hosts that have left it.
+    /// Hosts that measure it.
     hosts: BTreeSet<usize>,
+    /// Hosts that have left it.
     left: BTreeSet<usize>,
     begun: bool,
     /// Stop reason, if it ended well on a host.
@@ -451,16 +452,11 @@ impl<'t> FleetRecord<'t> {
 
     /// Passes on progress that is not stored. The remote side is not trusted, so the number of
     /// rates is limited.
-    pub(super) fn second(&mut self, host: usize, said: &SecondReport) {
+    pub(super) fn second(&mut self, host: usize, mut said: SecondReport) {
         const RATES: usize = 4;
-        self.session.log.report_second(&SecondFigures {
-            host: Some(&self.names[host]),
-            case: &self.case_id(host, &said.case),
-            at_s: said.at_s,
-            rates: said.rates.get(..RATES).unwrap_or(&said.rates),
-            latency_s: said.latency_s,
-            cpu: said.cpu,
-        });
+        said.case = self.case_id(host, &said.case);
+        said.rates.truncate(RATES);
+        self.session.log.report_second(Some(&self.names[host]), &said);
     }
 
     pub(super) fn note(&mut self, host: usize, said: Phrase) {
