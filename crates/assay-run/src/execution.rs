@@ -30,7 +30,7 @@ use crate::session::{Session, SessionRequest};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 
-mod interleaving;
+pub(crate) mod interleaving;
 
 /// Plan and everything needed to execute it.
 pub(crate) struct PlanExecution<'a> {

@@ -21,6 +21,7 @@ use crate::block_order::BlockOrder;
 use crate::cancellable_wait;
 use crate::condition_command;
 use crate::coordinator::Alone;
+use crate::execution::interleaving::decided_note;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::run_request::{self, RunRequest, prepare};
@@ -186,14 +187,9 @@ fn measure_turns(
             if is_cancelled { interrupted_failure(&runs, number, slots.len()) } else { failure }
         })?;
         let turn = TurnPosition {
-            comparison: comparison.clone(),
-            seed: course.seed,
-            number,
-            block: slot.block,
             is_control: slot.is_control,
             has_looks: course.decided_by_margin.is_some(),
-            levels: Vec::new(),
-            combination: None,
+            ..TurnPosition::new(comparison.clone(), course.seed, number, slot.block)
         };
         let seed = request.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
         let asked = RunRequest { label: Some(name), turn: Some(turn), seed, ..request.clone() };
@@ -218,15 +214,6 @@ fn measure_turns(
         }
     }
     Ok(runs)
-}
-
-/// Note that a comparison ends before its last block.
-pub(crate) fn decided_note(blocks: u32) -> Phrase {
-    phrase!(
-        "decided-early",
-        "decided after {blocks} blocks; the looks after each block are part of the error",
-        blocks = blocks,
-    )
 }
 
 /// Looks at the runs of complete blocks.
