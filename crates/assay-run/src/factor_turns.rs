@@ -309,14 +309,9 @@ impl TurnCourse<'_> {
         (combination, levels): (usize, &[FactorLevel]),
     ) -> TurnPosition {
         TurnPosition {
-            comparison: self.comparison.to_owned(),
-            seed: self.turns.seed,
-            number: self.number,
-            block,
-            is_control: false,
-            has_looks: false,
             levels: levels.to_vec(),
             combination: u32::try_from(combination).ok(),
+            ..TurnPosition::new(self.comparison.to_owned(), self.turns.seed, self.number, block)
         }
     }
 

@@ -276,10 +276,10 @@ pub fn phase_plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
         let numbered = (2..).map(|number: u32| format!("{language}/{name}#{number}"));
         let mut ids = std::iter::once(format!("{language}/{name}")).chain(numbered);
         let id = ids.find(|id| taken.insert(id.clone())).expect("numbers do not run out");
-        Case { id, by: "assay".to_owned(), workload, stopping, pair: None }
+        Case::new(id, workload, stopping)
     };
     let cases = phases.into_iter().map(&mut case).collect();
-    Plan { suite: language.to_owned(), budget_s: 0.0, seed: None, cases, omitted: vec![] }
+    Plan::new(language, 0.0, cases)
 }
 
 /// Converts the error of recording, which only the store can cause.

@@ -11,8 +11,8 @@ use assay_fleet::state;
 use assay_kernels::clock;
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    FORMAT, HostClock, HostJoined, RequestedCommand, RunEvent, RunStarted, RunStatus,
-    StopReason, TurnPosition,
+    HostClock, HostJoined, RequestedCommand, RunEvent, RunStarted, RunStatus, StopReason,
+    TurnPosition,
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::failure::FailureReason;
@@ -266,16 +266,12 @@ fn open_log<'t>(
 ) -> Result<RunLog<'t>, CommandFailure> {
     let now = Timestamp::now();
     let mut started = RunStarted {
-        format: FORMAT,
-        run: new_run_id(now),
         label: request.label,
         note: request.note,
-        started: now.to_string(),
-        plan: request.plan.clone(),
         command: request.command,
         asked: request.asked,
         turn: request.turn,
-        after: None,
+        ..RunStarted::new(new_run_id(now), now.to_string(), request.plan.clone())
     };
     let writer = loop {
         let Some(store) = request.store else { break None };

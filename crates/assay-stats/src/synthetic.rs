@@ -89,6 +89,17 @@ pub(crate) const TRUE_MEDIAN: f64 = 100.0;
 
 #[cfg(test)]
 impl SyntheticSeries {
+    /// Returns a series of independent, normally distributed values.
+    pub(crate) const fn independent(preparations: usize, repetitions: usize) -> Self {
+        Self {
+            preparations,
+            repetitions,
+            intraclass_correlation: 0.0,
+            autocorrelation: 0.0,
+            skewed: false,
+        }
+    }
+
     pub(crate) fn samples(self, random: &mut Random) -> Vec<Vec<f64>> {
         (0..self.preparations).map(|_| self.preparation(random)).collect()
     }

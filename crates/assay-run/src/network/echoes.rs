@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use assay_kernels::network::icmp::{EchoReply, IcmpAccess, Pinger};
 use assay_model::attribute::Attribute;
-use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry};
 use assay_model::event::EventCount;
 use assay_model::run::CaseRecord;
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload, Workload};
@@ -98,12 +98,11 @@ impl EchoTest {
     pub fn phase(&self) -> (String, Workload) {
         let interval_s = self.interval.as_secs_f64();
         let test = NetworkTest::Latency(NetworkLatency {
-            bytes: self.bytes.into(),
-            seconds: (f64::from(self.count) * interval_s).ceil() as u32,
-            spin: false,
             rate_per_s: (interval_s > 0.0).then(|| 1.0 / interval_s),
-            load_streams: 0,
-            busy_poll_us: None,
+            ..NetworkLatency::new(
+                self.bytes.into(),
+                (f64::from(self.count) * interval_s).ceil() as u32,
+            )
         });
         let work = NetworkWorkload { to: Some(self.host.clone()), port: None, test };
         ("ping".to_owned(), Workload::NetworkIcmp(work))
@@ -130,11 +129,8 @@ impl EchoTally {
             .iter()
             .map(|ns| MeasurementEntry::sample("round_trip", *ns as f64 * 1e-9));
         let mut entries: Vec<MeasurementEntry> = samples.collect();
-        entries.push(MeasurementEntry::Fact(Attribute::Socket, socket.into()));
-        entries.push(MeasurementEntry::Measured(
-            SeriesKey::only_series("loss"),
-            EntryValue::Count(span, lost),
-        ));
+        entries.push(MeasurementEntry::fact(Attribute::Socket, socket));
+        entries.push(MeasurementEntry::measured("loss", EntryValue::Count(span, lost)));
         entries.extend(distribution_entries(&self.times_ns, span, "round_trip"));
         entries
     }

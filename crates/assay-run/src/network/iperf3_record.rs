@@ -274,8 +274,8 @@ fn datagram_entries(received: &StreamInterval, span: MeasuredSpan) -> Vec<Measur
         for (metric, part) in [("loss", Some(lost)), ("reordered", udp.out_of_order)] {
             // A count that the far end does not report is unknown, not zero.
             let Some(part) = part else { continue };
-            entries.push(MeasurementEntry::Measured(
-                SeriesKey::only_series(metric),
+            entries.push(MeasurementEntry::measured(
+                metric,
                 EntryValue::Count(span, EventCount { part, whole }),
             ));
         }

@@ -8,8 +8,7 @@ use assay_model::doubt::Doubt;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::EventCount;
 use assay_model::workload::{
-    NetworkLatency as LatencyQuestion, NetworkTest, NetworkThroughput, NetworkWorkload,
-    TransferDirection, Workload,
+    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, Workload,
 };
 use serde::{Deserialize, Serialize};
 
@@ -180,8 +179,13 @@ pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
         | QperfTestKind::Quit
         // `assay qperf` does not have this test.
         | QperfTestKind::TcpConnections => return None,
-        QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => latency_question(request),
-        QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => rate_question(request),
+        QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => {
+            let bytes = request.message_bytes.into();
+            NetworkTest::Latency(NetworkLatency::new(bytes, request.time_s))
+        }
+        QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => {
+            NetworkTest::Throughput(NetworkThroughput::sending(request.time_s))
+        }
     };
     let (to, port) = (Some(test.target.host.clone()), Some(test.target.port));
     let work = NetworkWorkload { to, port, test: measured };
@@ -367,30 +371,7 @@ fn latency_entries(request: &QperfRequest, measured: &QperfLatency) -> Vec<Measu
         let part = measured.round_trips.lost;
         let whole = part + measured.round_trips.times_ns.len() as u64;
         let lost = EntryValue::Count(span, EventCount { part, whole });
-        entries.push(MeasurementEntry::Measured(SeriesKey::only_series("loss"), lost));
+        entries.push(MeasurementEntry::measured("loss", lost));
     }
     entries
-}
-
-fn latency_question(request: &QperfRequest) -> NetworkTest {
-    NetworkTest::Latency(LatencyQuestion {
-        bytes: request.message_bytes.into(),
-        seconds: request.time_s,
-        spin: false,
-        rate_per_s: None,
-        load_streams: 0,
-        busy_poll_us: None,
-    })
-}
-
-fn rate_question(request: &QperfRequest) -> NetworkTest {
-    NetworkTest::Throughput(NetworkThroughput {
-        streams: 1,
-        direction: TransferDirection::Send,
-        seconds: request.time_s,
-        copy: true,
-        segmentation: false,
-        rate_bit_per_s: None,
-        congestion: None,
-    })
 }

@@ -3,8 +3,7 @@
 use assay_model::attribute::Attribute;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::workload::{
-    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
-    Workload,
+    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, Workload,
 };
 
 use super::path;
@@ -27,15 +26,10 @@ pub fn phase(test: &SockperfTest) -> (String, Workload) {
             })
         }
         SockperfMode::Throughput => NetworkTest::Throughput(NetworkThroughput {
-            streams: 1,
-            direction: TransferDirection::Send,
-            seconds: test.seconds,
-            copy: true,
-            segmentation: false,
             rate_bit_per_s: test
                 .messages_per_s
                 .map(|rate| u64::from(rate) * mean_message_bits(test)),
-            congestion: None,
+            ..NetworkThroughput::sending(test.seconds)
         }),
     };
     let work = NetworkWorkload {
@@ -107,7 +101,7 @@ fn latency_entries(
         && let Some(lost) = outcome.times.count_lost()
     {
         let lost = EntryValue::Count(span, lost);
-        entries.push(MeasurementEntry::Measured(SeriesKey::only_series("loss"), lost));
+        entries.push(MeasurementEntry::measured("loss", lost));
     }
     entries
 }

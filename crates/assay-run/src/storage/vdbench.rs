@@ -14,9 +14,9 @@ use assay_model::entry::MeasurementEntry;
 use assay_model::failure::FailureReason;
 use assay_model::plan::Plan;
 use assay_model::storage_outcome::StorageOutcome;
+use assay_model::workload::Workload;
 use assay_model::workload::file_set::FileTest;
 use assay_model::workload::storage::{StoragePhase, StoragePlan, StorageTest, StorageWorkload};
-use assay_model::workload::{self, Workload};
 
 use self::outcome::{
     EventLog, VdbenchEvent, VdbenchListener, VdbenchOpening, VdbenchOutcome, now_us,
@@ -124,14 +124,10 @@ pub fn run_all(
 /// Returns the runs as a plan for the store.
 pub fn plan(execution: &VdbenchExecution) -> Plan {
     let blocks = execution.plan.phases.iter().map(|phase| {
-        Workload::Storage(Box::new(StorageTest {
-            name: phase.name.clone(),
-            point: None,
-            provisioned_bytes_per_s: None,
-            precondition_passes: 0,
-            course: workload::measurement_mode::MeasurementMode::default(),
-            workload: phase.workload.clone(),
-        }))
+        Workload::Storage(Box::new(StorageTest::new(
+            phase.name.clone(),
+            phase.workload.clone(),
+        )))
     });
     let trees = execution.files.phases.iter().map(|phase| {
         let (name, workload) = (String::new(), phase.workload.clone());
@@ -280,8 +276,7 @@ impl ExecutionState<'_, '_, '_> {
         let rate = over.rate_per_s;
         let missed = series::rate_missed_doubt(rate, over.count, over.elapsed_s)
             .map(MeasurementEntry::Doubt);
-        let rate =
-            rate.map(|rate| MeasurementEntry::Fact(Attribute::RequestedRate, rate.into()));
+        let rate = rate.map(|rate| MeasurementEntry::fact(Attribute::RequestedRate, rate));
         let entries = over.entries.into_iter().chain(rate).chain(missed);
         let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
         let raw = over.journals;

@@ -90,7 +90,7 @@ pub fn workload_facts(workload: &StorageWorkload) -> Vec<MeasurementEntry> {
     let opened = workload.targets.iter().filter(|_| opens_targets(workload));
     let total: Option<u64> = opened.map(size).sum();
     let total = total.filter(|bytes| *bytes > 0);
-    let total = total.map(|bytes| MeasurementEntry::Fact(Attribute::TargetBytes, bytes.into()));
+    let total = total.map(|bytes| MeasurementEntry::fact(Attribute::TargetBytes, bytes));
     volume_facts(opened_paths(workload)).into_iter().chain(total).collect()
 }
 
@@ -138,7 +138,7 @@ fn volume_facts<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<MeasurementEnt
     let (kinds, devices) = (joined(|it| &it.file_system), joined(|it| &it.device));
     [(Attribute::FileSystem, kinds), (Attribute::Device, devices)]
         .into_iter()
-        .map(|(name, value)| MeasurementEntry::Fact(name, value.into()))
+        .map(|(name, value)| MeasurementEntry::fact(name, value))
         .collect()
 }
 

@@ -133,14 +133,13 @@ fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
         case.series.retain(|series| !series.samples.is_empty());
         let mut block_run = base.clone();
         block_run.started.turn = Some(TurnPosition {
-            comparison: run.started.run.clone(),
-            seed: run.started.plan.seed.unwrap_or(0),
-            number: block as u32,
-            block: block as u32,
-            is_control: false,
             has_looks: decided_by_margin(record).is_some(),
-            levels: Vec::new(),
-            combination: None,
+            ..TurnPosition::new(
+                run.started.run.clone(),
+                run.started.plan.seed.unwrap_or(0),
+                block as u32,
+                block as u32,
+            )
         });
         block_run.cases = vec![case];
         block_run

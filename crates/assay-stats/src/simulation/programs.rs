@@ -140,13 +140,11 @@ impl SimulatedPrograms {
         };
         let stopping =
             StoppingRule { target: 0.01, repetitions: 14, preparations: 1, budget_s: 9.0 };
-        Case {
-            id: format!("{}/{index}", Benchmark::Command.id()),
-            by: "assay".to_owned(),
-            workload: Workload::Command(Box::new(workload)),
+        Case::new(
+            format!("{}/{index}", Benchmark::Command.id()),
+            Workload::Command(Box::new(workload)),
             stopping,
-            pair: None,
-        }
+        )
     }
 
     fn median(&self, program: usize) -> f64 {
@@ -203,23 +201,20 @@ fn open_case(case: &Case, number: u32, builder: &mut RunBuilder) {
     {
         let mut dimensions = case.workload.dimensions(&case.by);
         dimensions.extend(own);
-        builder.add(RunEvent::SeriesOpened(SeriesOpened {
-            series: number * SERIES + index,
-            case: case.id.clone(),
-            metric: metric.to_owned(),
+        builder.add(RunEvent::SeriesOpened(SeriesOpened::new(
+            number * SERIES + index,
+            case.id.clone(),
+            metric.to_owned(),
             dimensions,
-        }));
+        )));
     }
 }
 
 fn add_samples(program: u32, (value, block): (f64, u32), builder: &mut RunBuilder) {
     for index in 0..SERIES {
         builder.add(RunEvent::Sample(Sample {
-            series: program * SERIES + index,
-            value,
-            weight: 1.0,
             preparation: block,
-            at_ns: 0,
+            ..Sample::new(program * SERIES + index, value)
         }));
     }
 }

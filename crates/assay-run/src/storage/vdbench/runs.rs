@@ -271,8 +271,8 @@ pub(super) fn host_entries(
     let mut entries: Vec<MeasurementEntry> =
         doubts.into_iter().map(MeasurementEntry::Doubt).collect();
     if let Some((skew_s, bound_s)) = skew_s {
-        entries.push(MeasurementEntry::Fact(Attribute::StartSkew, skew_s.into()));
-        entries.push(MeasurementEntry::Fact(Attribute::StartSkewBound, bound_s.into()));
+        entries.push(MeasurementEntry::fact(Attribute::StartSkew, skew_s));
+        entries.push(MeasurementEntry::fact(Attribute::StartSkewBound, bound_s));
     }
     entries
 }
