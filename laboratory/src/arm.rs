@@ -17,7 +17,6 @@ use super::{
     CpuUse, LabFigure, LocalRunner, Scenario, ScenarioRunner, image, output_section,
     parse_document,
 };
-use crate::judge::Evidence;
 use workbench::{command, packages};
 
 mod emulated_machine;
@@ -278,30 +277,24 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         let text = output_section(output, &format!("kernels {name}"))?;
         let line = text.lines().find(|line| line.starts_with("test result: "));
         let line = line.with_context(|| format!("the tests printed no result: {text}"))?;
-        figures.push(LabFigure {
-            name: format!("checks of kernels, {name}"),
-            truth: "all pass".to_owned(),
-            reported: line.trim_start_matches("test result: ").to_owned(),
-            verdict: Evidence::Condition(
-                line.contains("ok. ") && !line.contains("ok. 0 passed"),
-            )
-            .judge(),
-        });
+        figures.push(LabFigure::condition(
+            format!("checks of kernels, {name}"),
+            "all pass",
+            line.trim_start_matches("test result: ").to_owned(),
+            line.contains("ok. ") && !line.contains("ok. 0 passed"),
+        ));
     }
     let text = output_section(output, "quick")?;
     let report =
         parse_document(text).with_context(|| format!("`run quick` printed: {text}"))?;
     let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
     let (results, failures) = (count("results"), count("failures"));
-    figures.push(LabFigure {
-        name: "assay run quick".to_owned(),
-        truth: "results, and no failure".to_owned(),
-        reported: format!("{results} results, {failures} failures"),
-        verdict: Evidence::Condition(
-            results > 0 && failures == 0 && text.contains("ended with 0"),
-        )
-        .judge(),
-    });
+    figures.push(LabFigure::condition(
+        "assay run quick",
+        "results, and no failure",
+        format!("{results} results, {failures} failures"),
+        results > 0 && failures == 0 && text.contains("ended with 0"),
+    ));
     Ok(figures)
 }
 

@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::{
-    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, exit_code, output_section,
+    parse_document,
 };
 use crate::judge::{Evidence, Excused};
 
@@ -51,10 +52,6 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     Ok(figures)
 }
 
-fn exit_code(text: &str) -> String {
-    text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
-}
-
 fn as_number(value: &Value) -> Result<f64> {
     value.as_f64().with_context(|| format!("no number: {value}"))
 }
@@ -86,27 +83,24 @@ fn check_doctor(report: &Value, clock: &str) -> Result<Vec<LabFigure>> {
         .filter_map(|it| it["what"].as_str())
         .collect();
     Ok(vec![
-        LabFigure {
-            name: "clock of n3 beyond that of n1".to_owned(),
-            truth: format!("{minimum_s} to {maximum_s} s by the shell's questions"),
-            reported: format!("{offset:.3} s ± {bound:.3} s"),
-            verdict: Evidence::Overlap {
+        LabFigure::new(
+            "clock of n3 beyond that of n1",
+            format!("{minimum_s} to {maximum_s} s by the shell's questions"),
+            format!("{offset:.3} s ± {bound:.3} s"),
+            Evidence::Overlap {
                 interval: offset - bound..=offset + bound,
                 limits: minimum_s..=maximum_s,
                 max_width: f64::INFINITY,
             }
             .judge(),
-        },
+        ),
         LabFigure::exact("CPUs of the hosts", "2, 2, 1", cpus.join(", ")),
-        LabFigure {
-            name: "in what n3 differs from the others".to_owned(),
-            truth: "its CPUs among others".to_owned(),
-            reported: n3_differences.join(", "),
-            verdict: Evidence::Condition(
-                n3_differences.iter().any(|property| property.to_lowercase().contains("cpu")),
-            )
-            .judge(),
-        },
+        LabFigure::condition(
+            "in what n3 differs from the others",
+            "its CPUs among others",
+            n3_differences.join(", "),
+            n3_differences.iter().any(|property| property.to_lowercase().contains("cpu")),
+        ),
     ])
 }
 
@@ -147,28 +141,28 @@ fn check_reads(launcher: &str, report: &Value) -> Result<Vec<LabFigure>> {
     let triads = HOSTS.iter().filter(|host| find_result(report, "triad", host).is_ok()).count();
     let skew = as_number(&find_result(report, "rate", "n3")?["parameters"]["start_skew"])?;
     Ok(vec![
-        LabFigure {
-            name: format!("{launcher}: quickest read, and rate"),
-            truth: format!(
+        LabFigure::condition(
+            format!("{launcher}: quickest read, and rate"),
+            format!(
                 "20, 40 and 20 ms, at most {MAX_EXTRA_MS} ms beyond; at most 200, 100 and 200"
             ),
-            reported: reported.join("; "),
-            verdict: Evidence::Condition(are_correct).judge(),
-        },
-        LabFigure {
-            name: format!("{launcher}: rate of all"),
-            truth: format!(
+            reported.join("; "),
+            are_correct,
+        ),
+        LabFigure::new(
+            format!("{launcher}: rate of all"),
+            format!(
                 "{sum:.1} per second, ± 1 %: the sum; its stretches {slowest_sum:.1} to {fastest_sum:.1}"
             ),
-            reported: format!("{total:.1} per second"),
-            verdict: Evidence::relative(total, sum, 0.01).judge_despite(excused),
-        },
-        LabFigure {
-            name: format!("{launcher}: from the first start to the last"),
-            truth: "less than 1 s, with a clock 100 s ahead".to_owned(),
-            reported: format!("{:.0} ms", skew * 1e3),
-            verdict: Evidence::Number(skew, 0.0..=1.0).judge(),
-        },
+            format!("{total:.1} per second"),
+            Evidence::relative(total, sum, 0.01).judge_despite(excused),
+        ),
+        LabFigure::new(
+            format!("{launcher}: from the first start to the last"),
+            "less than 1 s, with a clock 100 s ahead",
+            format!("{:.0} ms", skew * 1e3),
+            Evidence::Number(skew, 0.0..=1.0).judge(),
+        ),
         LabFigure::exact(&format!("{launcher}: hosts with a Triad"), "3", triads.to_string()),
     ])
 }
@@ -186,12 +180,12 @@ fn check_round_trips(text: &str) -> Result<Vec<LabFigure>> {
     let [near_ms, far_ms] = [round_trip_to("n3")? * 1e3, round_trip_to("n2")? * 1e3];
     Ok(vec![
         LabFigure::exact("pairs: exit code", "0", exit_code(text)),
-        LabFigure {
-            name: "quickest round trip from n1 to n2".to_owned(),
-            truth: format!("{DELAY_MS} ms, and at most {MAX_EXTRA_MS} ms beyond"),
-            reported: format!("{far_ms:.2} ms (to n3 {near_ms:.2} ms)"),
-            verdict: Evidence::Number(far_ms, DELAY_MS..=DELAY_MS + MAX_EXTRA_MS).judge(),
-        },
+        LabFigure::new(
+            "quickest round trip from n1 to n2",
+            format!("{DELAY_MS} ms, and at most {MAX_EXTRA_MS} ms beyond"),
+            format!("{far_ms:.2} ms (to n3 {near_ms:.2} ms)"),
+            Evidence::Number(far_ms, DELAY_MS..=DELAY_MS + MAX_EXTRA_MS).judge(),
+        ),
     ])
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::judge::{Evidence, Verdict};
 
-/// Result of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScenarioResult {
     pub(crate) figures: Vec<LabFigure>,
@@ -42,10 +41,30 @@ impl ScenarioResult {
 }
 
 impl LabFigure {
+    pub(crate) fn new(
+        name: impl Into<String>,
+        truth: impl Into<String>,
+        reported: impl Into<String>,
+        verdict: Verdict,
+    ) -> Self {
+        let (name, truth, reported) = (name.into(), truth.into(), reported.into());
+        Self { name, truth, reported, verdict }
+    }
+
+    /// Returns a figure that holds under a condition, without a tolerance.
+    pub(crate) fn condition(
+        name: impl Into<String>,
+        truth: impl Into<String>,
+        reported: impl Into<String>,
+        holds: bool,
+    ) -> Self {
+        Self::new(name, truth, reported, Evidence::Condition(holds).judge())
+    }
+
     /// Returns a figure that must equal its true value exactly.
     pub(crate) fn exact(name: &str, truth: &str, reported: String) -> Self {
-        let verdict = Evidence::Condition(reported == truth).judge();
-        Self { name: name.to_owned(), truth: truth.to_owned(), reported, verdict }
+        let holds = reported == truth;
+        Self::condition(name, truth, reported, holds)
     }
 
     /// Returns whether the figure is right; `None` if undecided.

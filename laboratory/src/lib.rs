@@ -449,6 +449,12 @@ pub fn split_sections(output: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// Returns the exit code that a script printed, or `none`.
+pub(crate) fn exit_code(text: &str) -> String {
+    let code = text.lines().find_map(|line| line.trim().strip_prefix("exit "));
+    code.unwrap_or("none").to_owned()
+}
+
 /// Returns the section of this name.
 pub(crate) fn output_section<'s>(output: &'s str, title: &str) -> Result<&'s str> {
     let matching = split_sections(output).into_iter().find(|(name, _)| *name == title);

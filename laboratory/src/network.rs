@@ -56,12 +56,12 @@ fn check_delay(one_way_ms: f64, text: &str) -> Result<LabFigure> {
         .context("no round trips in the output")?;
     let minimum_ms: f64 = line.split('/').next().unwrap_or_default().parse()?;
     let delay_ms = 2.0 * one_way_ms;
-    Ok(LabFigure {
-        name: format!("minimum round trip, {one_way_ms} ms each way"),
-        truth: format!("{delay_ms} ms, and at most {MAX_EXTRA_MS} ms beyond"),
-        reported: format!("{minimum_ms} ms"),
-        verdict: Evidence::Number(minimum_ms, delay_ms..=delay_ms + MAX_EXTRA_MS).judge(),
-    })
+    Ok(LabFigure::new(
+        format!("minimum round trip, {one_way_ms} ms each way"),
+        format!("{delay_ms} ms, and at most {MAX_EXTRA_MS} ms beyond"),
+        format!("{minimum_ms} ms"),
+        Evidence::Number(minimum_ms, delay_ms..=delay_ms + MAX_EXTRA_MS).judge(),
+    ))
 }
 
 /// Checks that a connection takes one round trip, a transaction two, and that the far kernel has
@@ -79,12 +79,12 @@ fn check_connections(text: &str) -> Result<[LabFigure; 3]> {
         let (minimum_ms, delay_ms) = (minimum_s * 1e3, round_trips * ROUND_TRIP_MS);
         // Few connections on a busy machine; another round trip would be twice as much.
         let most_ms = delay_ms + ROUND_TRIP_MS / 2.0;
-        Ok(LabFigure {
-            name: format!("minimum of {metric}, {ROUND_TRIP_MS} ms of round trip"),
-            truth: format!("{delay_ms} ms, and at most {most_ms} ms"),
-            reported: format!("{minimum_ms:.3} ms"),
-            verdict: Evidence::Number(minimum_ms, delay_ms..=most_ms).judge(),
-        })
+        Ok(LabFigure::new(
+            format!("minimum of {metric}, {ROUND_TRIP_MS} ms of round trip"),
+            format!("{delay_ms} ms, and at most {most_ms} ms"),
+            format!("{minimum_ms:.3} ms"),
+            Evidence::Number(minimum_ms, delay_ms..=most_ms).judge(),
+        ))
     };
     let rate = find("connection_rate")?;
     let number = |value: &Value| value.as_u64().context("a count is missing");
@@ -132,15 +132,12 @@ fn check_loss(text: &str) -> Result<LabFigure> {
     let interval = lost.interval.map_or("no interval".to_owned(), |(low, high)| {
         format!("{:.3} to {:.3} %", low * 100.0, high * 100.0)
     });
-    Ok(LabFigure {
-        name: "datagrams lost, 0.1 % asked of netem".to_owned(),
-        truth: format!("{truth} dropped, ± 1, inside the interval"),
-        reported: format!("{} of {}, {interval}", lost.count, lost.total),
-        verdict: Evidence::Condition(
-            (lost.count - truth).abs() <= 1.0 && contains_truth && truth > 0.0,
-        )
-        .judge(),
-    })
+    Ok(LabFigure::condition(
+        "datagrams lost, 0.1 % asked of netem",
+        format!("{truth} dropped, ± 1, inside the interval"),
+        format!("{} of {}, {interval}", lost.count, lost.total),
+        (lost.count - truth).abs() <= 1.0 && contains_truth && truth > 0.0,
+    ))
 }
 
 /// Checks the reordered datagrams against tcpdump's capture. A packet is late if it arrives after
@@ -156,18 +153,17 @@ fn check_order(text: &str) -> Result<[LabFigure; 2]> {
     let counted = numbers.get(..(reordered.total - lost.count) as usize);
     let truth = counted.map(count_out_of_order);
     Ok([
-        LabFigure {
-            name: "datagrams out of order, every 100th overtakes".to_owned(),
-            truth: match truth {
+        LabFigure::new(
+            "datagrams out of order, every 100th overtakes",
+            match truth {
                 Some(truth) => format!("{truth} of {}", reordered.total),
                 None => format!("tcpdump captured {} of {}", numbers.len(), reordered.total),
             },
-            reported: format!("{} of {}", reordered.count, reordered.total),
-            verdict: Evidence::Condition(truth == Some(reordered.count as usize))
-                .judge_despite(
-                    Excused::Everything.when(truth.is_none_or(|number| number == 0)),
-                ),
-        },
+            format!("{} of {}", reordered.count, reordered.total),
+            Evidence::Condition(truth == Some(reordered.count as usize)).judge_despite(
+                Excused::Everything.when(truth.is_none_or(|number| number == 0)),
+            ),
+        ),
         LabFigure::exact("datagrams lost where some are late", "0", lost.count.to_string()),
     ])
 }

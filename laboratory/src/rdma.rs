@@ -89,12 +89,12 @@ fn check_without_device(output: &str) -> Result<LabFigure> {
     let holds = text.contains("there is no RDMA device")
         && text.contains("rdma link add")
         && text.contains("exit 4");
-    Ok(LabFigure {
-        name: "without a device".to_owned(),
-        truth: "the reason, a remedy, exit code 4".to_owned(),
-        reported: text.lines().next().unwrap_or_default().to_owned(),
-        verdict: Evidence::Condition(holds).judge(),
-    })
+    Ok(LabFigure::condition(
+        "without a device",
+        "the reason, a remedy, exit code 4",
+        text.lines().next().unwrap_or_default().to_owned(),
+        holds,
+    ))
 }
 
 /// Returns the typical values of the rounds that have one.
@@ -126,13 +126,13 @@ fn check_test(
         (best_of_rounds(test, &perftest_rounds), best_of_rounds(test, &assay_rounds))
     else {
         // perftest itself may fail under emulation; assay must not.
-        return Ok(LabFigure {
+        return Ok(LabFigure::new(
             name,
-            truth: format_median(&perftest_rounds, "no result of perftest"),
-            reported: format_median(&assay_rounds, "nothing"),
-            verdict: Evidence::Condition(false)
+            format_median(&perftest_rounds, "no result of perftest"),
+            format_median(&assay_rounds, "nothing"),
+            Evidence::Condition(false)
                 .judge_despite(Excused::Everything.when(!typical(&assay_rounds).is_empty())),
-        });
+        ));
     };
     let pairs = assay_rounds.iter().zip(&perftest_rounds);
     let mut ratios: Vec<f64> = pairs
@@ -154,15 +154,15 @@ fn check_test(
     let quietest_text =
         (!has_bound_only).then(|| format!("; the quietest {quietest_ratio:.2}"));
     let quietest_text = quietest_text.unwrap_or_default();
-    Ok(LabFigure {
+    Ok(LabFigure::new(
         name,
-        truth: format!("{} by perftest{spread_text}", format_median(&perftest_rounds, "")),
-        reported: format!(
+        format!("{} by perftest{spread_text}", format_median(&perftest_rounds, "")),
+        format!(
             "{} ({ratio:.2} of it{interval_text}, {} rounds{quietest_text}; the best {best_ratio:.2})",
             format_median(&assay_rounds, ""),
             ratios.len()
         ),
-        verdict: judge_ratios(
+        judge_ratios(
             (test, has_bound_only),
             best_ratio,
             interval,
@@ -170,7 +170,7 @@ fn check_test(
             [perftest_spread, assay_spread],
             best_of_most(&perftest_rounds) / perftest_best,
         ),
-    })
+    ))
 }
 
 /// Judges the ratios of assay to perftest: of the best rounds, the interval of the median, and of

@@ -59,12 +59,12 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         let maximum_per_s = outstanding_reads / (2.0 * DELAY_S);
         let rate_per_s =
             largest_value(output, &format!("assay {test}"), PerftestColumn::MessageRate)?;
-        figures.push(LabFigure {
-            name: format!("reads under way, {outstanding_reads}: rate"),
-            truth: format!("{maximum_per_s:.0} per second: {outstanding_reads} in 80 ms"),
-            reported: format!("{rate_per_s:.0} per second"),
-            verdict: Evidence::Number(rate_per_s, plausible_rates(maximum_per_s)).judge(),
-        });
+        figures.push(LabFigure::new(
+            format!("reads under way, {outstanding_reads}: rate"),
+            format!("{maximum_per_s:.0} per second: {outstanding_reads} in 80 ms"),
+            format!("{rate_per_s:.0} per second"),
+            Evidence::Number(rate_per_s, plausible_rates(maximum_per_s)).judge(),
+        ));
     }
     for (test, directions) in [
         ("write-bw -u 18 -s 4096 -t 4 -n 100", 1.0),
@@ -164,13 +164,13 @@ fn check_rate(output: &str, test: &str, directions: f64) -> Result<LabFigure> {
     let comparison = perftest_rate
         .map_or(String::new(), |rate| format!("; {:.2} MB/s by ib_write_bw", rate * 1e-6));
     let is_disturbed = perftest_rate.is_some_and(|rate| rate < maximum * MIN_RATE_RATIO);
-    Ok(LabFigure {
-        name: format!("{test}: rate"),
-        truth: format!("{:.2} MB/s at most{comparison}", maximum * 1e-6),
-        reported: format!("{:.2} MB/s", rate * 1e-6),
-        verdict: Evidence::Number(rate, plausible_rates(maximum))
+    Ok(LabFigure::new(
+        format!("{test}: rate"),
+        format!("{:.2} MB/s at most{comparison}", maximum * 1e-6),
+        format!("{:.2} MB/s", rate * 1e-6),
+        Evidence::Number(rate, plausible_rates(maximum))
             .judge_despite(Excused::TooLow.when(is_disturbed)),
-    })
+    ))
 }
 
 /// Checks the traffic class in the packets of each end. The service level is only stored: RoCE
@@ -201,17 +201,12 @@ fn check_retry_timeout(output: &str, timeout: u32) -> Result<LabFigure> {
     let is_explained =
         text.contains("transport retry counter exceeded") && text.contains("exit 4");
     let missing_reason = if is_explained { "" } else { ", and no reason" };
-    Ok(LabFigure {
-        name: format!("-u {timeout}: given up"),
-        truth: format!(
-            "after {minimum_s:.1} to {maximum_s:.1} s, with the reason, exit code 4"
-        ),
-        reported: format!("after {elapsed_s:.1} s{missing_reason}"),
-        verdict: Evidence::Condition(
-            (minimum_s..=maximum_s).contains(&elapsed_s) && is_explained,
-        )
-        .judge(),
-    })
+    Ok(LabFigure::condition(
+        format!("-u {timeout}: given up"),
+        format!("after {minimum_s:.1} to {maximum_s:.1} s, with the reason, exit code 4"),
+        format!("after {elapsed_s:.1} s{missing_reason}"),
+        (minimum_s..=maximum_s).contains(&elapsed_s) && is_explained,
+    ))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 
 use super::rdma_ways::check_turns;
 use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section};
-use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-pairs",
@@ -35,7 +34,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let [idle, control] =
         [parse_listening(pairs)?, parse_listening(output_section(output, "listener")?)?];
     let mut figures = vec![
-        new_figure(
+        LabFigure::condition(
             "without a device",
             "no row, exit code 4",
             format_exit_reason(no_device),
@@ -43,7 +42,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
                 && no_device.contains("there is no RDMA device")
                 && matching_rows(no_device, "rdma.send_lat,half").is_empty(),
         ),
-        new_figure(
+        LabFigure::condition(
             "n1:n2, rows of 4 sizes and of reads",
             "4, 1, exit code 0",
             format!(
@@ -56,13 +55,13 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
                 && matching_rows(pairs, "rdma.read_lat,latency").len() == 1
                 && pairs.contains("exit 0"),
         ),
-        new_figure(
+        LabFigure::condition(
             "ports that listen meanwhile",
             "none, looked at 3 times or more",
             format!("{} in {} looks", idle.1, idle.0),
             idle.1 == 0 && idle.0 >= 3,
         ),
-        new_figure(
+        LabFigure::condition(
             "n1:n2 and n2:n1, rows of reads",
             "2, exit code 0",
             format!(
@@ -72,7 +71,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             ),
             matching_rows(ring, "rdma.read_lat,latency").len() == 2 && ring.contains("exit 0"),
         ),
-        new_figure(
+        LabFigure::condition(
             "perftest beside it, rows",
             "2, of both, exit code 0",
             format!(
@@ -85,7 +84,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
                 && perftest.contains("exit 0"),
         ),
         check_turns(output_section(output, "turns")?),
-        new_figure(
+        LabFigure::condition(
             "rpcbind's port, looked for in the same way",
             "at least once",
             format!("{} in {} looks", control.1, control.0),
@@ -106,7 +105,7 @@ fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
     let kind = ["parameters.connection", "parameters.streams", "parameters.direction"];
     let [ud, write] = [UD, WRITE].map(|metric| cells(ways, metric, kind));
     Ok([
-        new_figure(
+        LabFigure::condition(
             "UD, and 4 queue pairs both ways",
             "a row each, exit code 0",
             format!("{}, {}, {}", ud.len(), write.len(), format_exit_reason(ways)),
@@ -117,7 +116,7 @@ fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
             "512; 0, 256",
             format!("{}; {}", format_gid_and_mtu(ways, UD), format_gid_and_mtu(ways, WRITE)),
         ),
-        new_figure(
+        LabFigure::condition(
             "a device that no host has",
             "no row, named, exit code 4",
             format_exit_reason(wrong),
@@ -125,7 +124,7 @@ fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
                 && wrong.contains("mlx5_0")
                 && matching_rows(wrong, "rdma.read_lat,latency").is_empty(),
         ),
-        new_figure(
+        LabFigure::condition(
             "the same where the fleet file names theirs, rows",
             "1, exit code 0",
             format!(
@@ -137,15 +136,6 @@ fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
                 && per_host.contains("exit 0"),
         ),
     ])
-}
-
-fn new_figure(name: &str, truth: &str, reported: String, is_correct: bool) -> LabFigure {
-    LabFigure {
-        name: name.to_owned(),
-        truth: truth.to_owned(),
-        reported,
-        verdict: Evidence::Condition(is_correct).judge(),
-    }
 }
 
 fn matching_rows<'s>(text: &'s str, pattern: &str) -> Vec<&'s str> {

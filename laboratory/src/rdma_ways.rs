@@ -7,7 +7,6 @@ use anyhow::Result;
 use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
 use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section};
-use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-ways",
@@ -95,12 +94,12 @@ fn check_tables(
     let format_counts =
         |counts: &[usize]| counts.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let expected = vec![sizes; count];
-    Ok(LabFigure {
-        name: format!("{name}: sizes with a figure, by table"),
-        truth: format_counts(&expected),
-        reported: format_counts(&row_counts),
-        verdict: Evidence::Condition(row_counts == expected).judge(),
-    })
+    Ok(LabFigure::condition(
+        format!("{name}: sizes with a figure, by table"),
+        format_counts(&expected),
+        format_counts(&row_counts),
+        row_counts == expected,
+    ))
 }
 
 /// Checks a line like `1024 B: 3 of 500 datagrams lost (0.60 %)`.
@@ -111,19 +110,14 @@ fn check_lost_datagrams(text: &str) -> LabFigure {
         let (sent, _) = rest.split_once(" datagrams lost")?;
         Some((lost.parse::<f64>().ok()?, sent.parse::<f64>().ok()?))
     });
-    LabFigure {
-        name: "datagrams: lost".to_owned(),
-        truth: format!(
-            "of 500, at most {:.0} %: there is room for all",
-            MAX_LOST_SHARE * 100.0
-        ),
-        reported: counts
-            .map_or("not reported".to_owned(), |(lost, sent)| format!("{lost} of {sent}")),
-        verdict: Evidence::Condition(counts.is_some_and(|(lost, sent)| {
+    LabFigure::condition(
+        "datagrams: lost",
+        format!("of 500, at most {:.0} %: there is room for all", MAX_LOST_SHARE * 100.0),
+        counts.map_or("not reported".to_owned(), |(lost, sent)| format!("{lost} of {sent}")),
+        counts.is_some_and(|(lost, sent)| {
             (sent - 500.0).abs() < 0.5 && lost / sent <= MAX_LOST_SHARE
-        }))
-        .judge(),
-    }
+        }),
+    )
 }
 
 /// Checks the kernel's count of messages that found no receive buffer and were sent again. With
@@ -134,24 +128,23 @@ fn check_missing_buffers(output: &str, buffers: u64, is_expected: bool) -> Resul
     let count = text.lines().find_map(|line| line.strip_prefix("refused "));
     let is_found =
         count.and_then(|count| count.trim().parse::<u64>().ok()).map(|count| count > 0);
-    Ok(LabFigure {
-        name: format!("128 in flight, memory for {buffers}: messages that found none"),
-        truth: if is_expected { "some" } else { "none" }.to_owned(),
-        reported: count.unwrap_or("not reported").to_owned(),
-        verdict: Evidence::Condition(is_found == Some(is_expected) && text.contains("exit 0"))
-            .judge(),
-    })
+    Ok(LabFigure::condition(
+        format!("128 in flight, memory for {buffers}: messages that found none"),
+        if is_expected { "some" } else { "none" }.to_owned(),
+        count.unwrap_or("not reported").to_owned(),
+        is_found == Some(is_expected) && text.contains("exit 0"),
+    ))
 }
 
 /// Checks that the measurers alternate: without turns there would be two lines, one for each.
 pub(super) fn check_turns(text: &str) -> LabFigure {
     let runs_of_samples = text.lines().filter(|line| !line.trim().is_empty()).count();
-    LabFigure {
-        name: "assay and ib_send_lat: stretches of one's samples".to_owned(),
-        truth: "3 or more, in turns".to_owned(),
-        reported: runs_of_samples.to_string(),
-        verdict: Evidence::Condition(runs_of_samples >= 3).judge(),
-    }
+    LabFigure::condition(
+        "assay and ib_send_lat: stretches of one's samples",
+        "3 or more, in turns",
+        runs_of_samples.to_string(),
+        runs_of_samples >= 3,
+    )
 }
 
 /// Checks the lines of a section, each reduced by [`normalize_line`].
@@ -257,12 +250,12 @@ fn check_texts(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure>
             format!("no {}: {}", missing.join(", no "), first.unwrap_or("nothing").trim())
         }
     };
-    Ok(LabFigure {
-        name: name.to_owned(),
-        truth: format!("contains {}", expected.join(", ")),
+    Ok(LabFigure::condition(
+        name,
+        format!("contains {}", expected.join(", ")),
         reported,
-        verdict: Evidence::Condition(missing.is_empty()).judge(),
-    })
+        missing.is_empty(),
+    ))
 }
 
 #[cfg(test)]

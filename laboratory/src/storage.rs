@@ -121,43 +121,34 @@ fn check_polling(output: &str) -> Result<[LabFigure; 4]> {
     let refused = output_section(output, "polled without queues")?;
     let refusal = refused.lines().find(|line| line.contains("queue/io_poll is 0"));
     Ok([
-        LabFigure {
-            name: "NVMe, waited for: interrupts".to_owned(),
-            truth: format!("{reads} reads, one each or more"),
-            reported: format!("{waited}"),
-            verdict: Evidence::Condition(reads > 0 && waited >= reads as f64).judge(),
-        },
-        LabFigure {
-            name: "NVMe, polled (hipri): interrupts".to_owned(),
-            truth: format!("{polled_reads} reads, none but a few of opening"),
-            reported: format!("{interrupted}"),
-            verdict: Evidence::Condition(
-                polled_reads > 0 && interrupted < polled_reads as f64 * 0.2,
-            )
-            .judge(),
-        },
-        LabFigure {
-            name: "NVMe, polled: median latency".to_owned(),
-            truth: "no less than the 20 ms that are set".to_owned(),
-            reported: format!("{:.2} ms", polled.median_ms),
-            verdict: Evidence::Number(
-                polled.median_ms,
-                DELAYED[3].minimum_ms * 0.995..=f64::INFINITY,
-            )
-            .judge(),
-        },
-        LabFigure {
-            name: "null_blk without queues for polling: io_uring-polled".to_owned(),
-            truth: "refused by what the kernel says, exit code 4".to_owned(),
-            reported: match refusal {
+        LabFigure::condition(
+            "NVMe, waited for: interrupts",
+            format!("{reads} reads, one each or more"),
+            format!("{waited}"),
+            reads > 0 && waited >= reads as f64,
+        ),
+        LabFigure::condition(
+            "NVMe, polled (hipri): interrupts",
+            format!("{polled_reads} reads, none but a few of opening"),
+            format!("{interrupted}"),
+            polled_reads > 0 && interrupted < polled_reads as f64 * 0.2,
+        ),
+        LabFigure::new(
+            "NVMe, polled: median latency",
+            "no less than the 20 ms that are set",
+            format!("{:.2} ms", polled.median_ms),
+            Evidence::Number(polled.median_ms, DELAYED[3].minimum_ms * 0.995..=f64::INFINITY)
+                .judge(),
+        ),
+        LabFigure::condition(
+            "null_blk without queues for polling: io_uring-polled",
+            "refused by what the kernel says, exit code 4",
+            match refusal {
                 Some(line) => line.trim().to_owned(),
                 None => "no refusal".to_owned(),
             },
-            verdict: Evidence::Condition(
-                refusal.is_some() && refused.lines().any(|line| line == "exit 4"),
-            )
-            .judge(),
-        },
+            refusal.is_some() && refused.lines().any(|line| line == "exit 4"),
+        ),
     ])
 }
 
@@ -167,13 +158,13 @@ fn check_limit(rate_per_s: f64, is_quiet: bool) -> LabFigure {
     let kept_back_per_s = LIMIT_PER_S * 0.1 / RUNTIME_S;
     let least = LIMIT_PER_S * 0.99;
     let most = LIMIT_PER_S * 1.01 + kept_back_per_s;
-    LabFigure {
-        name: "NVMe limited to 200 I/O per second, depth 8: rate".to_owned(),
-        truth: format!("{least:.0} to {most:.0} per second"),
-        reported: format!("{rate_per_s:.1} per second"),
-        verdict: Evidence::Number(rate_per_s, least..=most)
+    LabFigure::new(
+        "NVMe limited to 200 I/O per second, depth 8: rate",
+        format!("{least:.0} to {most:.0} per second"),
+        format!("{rate_per_s:.1} per second"),
+        Evidence::Number(rate_per_s, least..=most)
             .judge_despite(Excused::TooLow.when(!is_quiet)),
-    }
+    )
 }
 
 /// Checks the array: its rate, and that the written data is read back.
@@ -195,12 +186,12 @@ fn check_array(output: &str) -> Result<Vec<LabFigure>> {
     let ended = contents.lines().find_map(|line| line.strip_prefix("exit "));
     let is_whole =
         parse_document(contents)?["summary"].as_array().is_some_and(|all| all.len() == 2);
-    figures.push(LabFigure {
-        name: "RAID0 of four NVMe disks, IOR: contents (-R)".to_owned(),
-        truth: "as written, exit code 0".to_owned(),
-        reported: format!("exit code {}", ended.unwrap_or("0")),
-        verdict: Evidence::Condition(ended.is_none() && is_whole).judge(),
-    });
+    figures.push(LabFigure::condition(
+        "RAID0 of four NVMe disks, IOR: contents (-R)",
+        "as written, exit code 0",
+        format!("exit code {}", ended.unwrap_or("0")),
+        ended.is_none() && is_whole,
+    ));
     Ok(figures)
 }
 
@@ -210,12 +201,12 @@ fn relative_figure(
     reported: f64,
     excused: Excused,
 ) -> LabFigure {
-    LabFigure {
-        name: what.to_owned(),
-        truth: format!("{truth:.1} {unit}, ± {:.0} %", tolerance * 100.0),
-        reported: format!("{reported:.1} {unit}"),
-        verdict: Evidence::relative(reported, truth, tolerance).judge_despite(excused),
-    }
+    LabFigure::new(
+        what,
+        format!("{truth:.1} {unit}, ± {:.0} %", tolerance * 100.0),
+        format!("{reported:.1} {unit}"),
+        Evidence::relative(reported, truth, tolerance).judge_despite(excused),
+    )
 }
 
 #[cfg(test)]

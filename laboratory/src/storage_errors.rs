@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
-use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "storage-errors",
@@ -105,15 +104,12 @@ impl Fault {
         let line = printed.lines().find(|line| line.contains(" bytes at byte "));
         let reported = line.or(printed.lines().next()).unwrap_or("nothing").trim();
         let first = reported.split("; ").next().unwrap_or_default();
-        Ok(LabFigure {
-            name: self.name.to_owned(),
-            truth: format!("{}: {}; no result", self.expected_texts[0], self.expected_texts[1]),
-            reported: format!("{}; {figures} results", first.trim_start_matches("why: ")),
-            verdict: Evidence::Condition(
-                is_reported && figures == 0 && failures > 0 && text.contains("\nexit 4\n"),
-            )
-            .judge(),
-        })
+        Ok(LabFigure::condition(
+            self.name.to_owned(),
+            format!("{}: {}; no result", self.expected_texts[0], self.expected_texts[1]),
+            format!("{}; {figures} results", first.trim_start_matches("why: ")),
+            is_reported && figures == 0 && failures > 0 && text.contains("\nexit 4\n"),
+        ))
     }
 }
 

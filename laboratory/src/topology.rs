@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::{
-    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, exit_code, output_section,
+    parse_document,
 };
 use crate::judge::{Evidence, Excused};
 
@@ -180,12 +181,12 @@ fn check_streams(report: &Value) -> Result<Vec<LabFigure>> {
             format_list(other_placements.into_iter().map(str::to_owned).collect()),
         ),
         LabFigure::exact("cases of STREAM that failed", "0", failed.to_string()),
-        LabFigure {
-            name: "Triad of the node".to_owned(),
-            truth: "none: emulated".to_owned(),
-            reported: format!("{:.2} GB/s", triad.context("no Triad")? * 1e-9),
-            verdict: Evidence::NoTruth.judge(),
-        },
+        LabFigure::new(
+            "Triad of the node",
+            "none: emulated",
+            format!("{:.2} GB/s", triad.context("no Triad")? * 1e-9),
+            Evidence::NoTruth.judge(),
+        ),
     ])
 }
 
@@ -193,12 +194,12 @@ fn check_streams(report: &Value) -> Result<Vec<LabFigure>> {
 fn check_emulation_doubt(report: &Value) -> LabFigure {
     let warnings = report["warnings"].as_array().into_iter().flatten();
     let ids: Vec<&str> = warnings.filter_map(|warning| warning["id"].as_str()).collect();
-    LabFigure {
-        name: "doubts about the run".to_owned(),
-        truth: format!("{EMULATED_DOUBT} among them"),
-        reported: ids.join(", "),
-        verdict: Evidence::Condition(ids.contains(&EMULATED_DOUBT)).judge(),
-    }
+    LabFigure::condition(
+        "doubts about the run",
+        format!("{EMULATED_DOUBT} among them"),
+        ids.join(", "),
+        ids.contains(&EMULATED_DOUBT),
+    )
 }
 
 /// Checks the kernel's affinity of the threads against the plan. Sampling may miss a case but never
@@ -214,13 +215,13 @@ fn check_affinity(plan: &Value, allowed: &str) -> LabFigure {
     let format_cpus =
         |cpus: &BTreeSet<u64>| cpus.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
     let is_possible = !observed.is_empty() && observed.is_subset(&planned);
-    LabFigure {
-        name: "CPUs that threads of STREAM are bound to, by the kernel".to_owned(),
-        truth: format!("{}: the plan's", format_cpus(&planned)),
-        reported: format_cpus(&observed),
-        verdict: Evidence::Condition(observed == planned)
+    LabFigure::new(
+        "CPUs that threads of STREAM are bound to, by the kernel",
+        format!("{}: the plan's", format_cpus(&planned)),
+        format_cpus(&observed),
+        Evidence::Condition(observed == planned)
             .judge_despite(Excused::OutOfLimits.when(is_possible)),
-    }
+    )
 }
 
 fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
@@ -242,15 +243,12 @@ fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
             "16",
             result["parameters"]["threads"].to_string(),
         ),
-        LabFigure {
-            name: "LINPACK on them".to_owned(),
-            truth: format!("a result in {BUDGET_S} s, and at most {OVERHEAD_S} s around it"),
-            reported: format!("{outcome} after {elapsed_s:.0} s"),
-            verdict: Evidence::Condition(
-                !result.is_null() && elapsed_s <= BUDGET_S + OVERHEAD_S,
-            )
-            .judge(),
-        },
+        LabFigure::condition(
+            "LINPACK on them",
+            format!("a result in {BUDGET_S} s, and at most {OVERHEAD_S} s around it"),
+            format!("{outcome} after {elapsed_s:.0} s"),
+            !result.is_null() && elapsed_s <= BUDGET_S + OVERHEAD_S,
+        ),
     ])
 }
 
@@ -259,47 +257,37 @@ fn check_hotplug(output: &str) -> Result<[LabFigure; 3]> {
     let section = |name: &str| output_section(output, name);
     let (leaving, away, returned) =
         (section("leaving")?, section("away")?, section("returned")?);
-    let exit_code = |text: &str| {
-        let code = text.lines().find_map(|line| line.trim().strip_prefix("exit "));
-        code.unwrap_or("none").to_owned()
-    };
     let doubts = |text: &str| {
         let report = parse_document(text).unwrap_or_default();
         let warnings = report["warnings"].as_array().cloned().unwrap_or_default();
         let ids = warnings.iter().filter_map(|warning| warning["id"].as_str());
         ids.map(str::to_owned).collect::<Vec<_>>()
     };
-    let figure = |name: &str, truth: &str, holds: bool, reported: String| LabFigure {
-        name: name.to_owned(),
-        truth: truth.to_owned(),
-        reported,
-        verdict: Evidence::Condition(holds).judge(),
-    };
     // The case may have started its last threads before the CPU left.
     let (code, ids) = (exit_code(leaving), doubts(leaving));
     let is_doubted = ids.iter().any(|id| id == "cpus-taken");
-    let left = figure(
+    let left = LabFigure::condition(
         "CPU 1 goes offline: exit code, doubts",
         "0 or 4, cpus-taken among them",
-        matches!(&*code, "0" | "4") && is_doubted,
         format!("{code}, {}", ids.join(" ")),
+        matches!(&*code, "0" | "4") && is_doubted,
     );
     let code = exit_code(away);
     let reason = away.lines().find_map(|line| line.split_once("error: ")).unwrap_or_default().1;
     let reason = reason.split(';').next().unwrap_or_default().trim();
-    let refused = figure(
+    let refused = LabFigure::condition(
         "a run on CPU 1 while it is offline",
         "exit code 3, no such core",
-        code == "3" && reason.contains("no usable core 1"),
         format!("exit code {code}, {reason}"),
+        code == "3" && reason.contains("no usable core 1"),
     );
     let (code, ids) = (exit_code(returned), doubts(returned));
     let is_undoubted = !ids.iter().any(|id| id == "cpus-taken");
-    let back = figure(
+    let back = LabFigure::condition(
         "CPU 1 is online again: exit code, doubts",
         "0, no cpus-taken",
-        code == "0" && is_undoubted,
         format!("{code}, {}", ids.join(" ")),
+        code == "0" && is_undoubted,
     );
     Ok([left, refused, back])
 }

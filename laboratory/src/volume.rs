@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::{
-    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, exit_code, output_section,
+    parse_document,
 };
 use crate::judge::{Evidence, Excused, Verdict};
 
@@ -72,10 +73,6 @@ fn check_exit_code(name: &str, text: &str) -> LabFigure {
     LabFigure::exact(&format!("{name}: exit code"), "0", exit_code(text))
 }
 
-fn exit_code(text: &str) -> String {
-    text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
-}
-
 /// Access to a soft mount whose server is away.
 struct SoftAccess {
     /// Name in the rows.
@@ -117,13 +114,12 @@ fn check_opened_before(text: &str) -> Result<LabFigure> {
     let is_expected = is_reported && results == 0 && exit_code(text) == "4";
     let error =
         printed.lines().find(|line| line.contains("error:")).unwrap_or("no error").trim();
-    Ok(LabFigure {
-        name: "a server that goes away between opening and writing (soft)".to_owned(),
-        truth: "exit code 4 and Input/output error, not a replaced target; 0 results"
-            .to_owned(),
-        reported: format!("exit code {}, {error}; {results} results", exit_code(text)),
-        verdict: Evidence::Condition(is_expected && !printed.contains("was replaced")).judge(),
-    })
+    Ok(LabFigure::condition(
+        "a server that goes away between opening and writing (soft)",
+        "exit code 4 and Input/output error, not a replaced target; 0 results",
+        format!("exit code {}, {error}; {results} results", exit_code(text)),
+        is_expected && !printed.contains("was replaced"),
+    ))
 }
 
 /// Checks the errors of a soft mount: the failed I/O is reported, and no results are stored.
@@ -141,12 +137,12 @@ fn check_soft_mount(text: &str, access: &SoftAccess) -> Result<[LabFigure; 2]> {
             "4",
             exit_code(text),
         ),
-        LabFigure {
-            name: format!("a mount that gives up (soft): {name} while the server is away"),
-            truth: format!("{prefix}…{reason}; 0 results"),
-            reported: format!("{first}; {results} results"),
-            verdict: Evidence::Condition(is_named && results == 0).judge(),
-        },
+        LabFigure::condition(
+            format!("a mount that gives up (soft): {name} while the server is away"),
+            format!("{prefix}…{reason}; 0 results"),
+            format!("{first}; {results} results"),
+            is_named && results == 0,
+        ),
     ])
 }
 
@@ -194,17 +190,12 @@ fn check_factor(text: &str) -> Result<[LabFigure; 3]> {
             "nconnect=1: 1, nconnect=4: 4",
             applied.join(", "),
         ),
-        LabFigure {
-            name: "nconnect as a factor: four connections ÷ one".to_owned(),
-            truth: "4, ± 20 %: each sends at most 4 Mbit/s (`fq`)".to_owned(),
-            reported: format!(
-                "{:.2} ({:.2} MB/s ÷ {:.2} MB/s)",
-                four / one,
-                four / 1e6,
-                one / 1e6
-            ),
-            verdict: Evidence::relative(four / one, 4.0, 0.2).judge(),
-        },
+        LabFigure::new(
+            "nconnect as a factor: four connections ÷ one",
+            "4, ± 20 %: each sends at most 4 Mbit/s (`fq`)",
+            format!("{:.2} ({:.2} MB/s ÷ {:.2} MB/s)", four / one, four / 1e6, one / 1e6),
+            Evidence::relative(four / one, 4.0, 0.2).judge(),
+        ),
     ])
 }
 
@@ -239,18 +230,18 @@ fn check_near_and_far(report: &Value) -> Result<Vec<LabFigure>> {
     let [near, far, all] = [near, far, all].map(|result| number(result, "mean"));
     let (near, far, all) = (near?, far?, all?);
     let (bound, sum) = (DEPTH / (DELAY_MS * 1e-3), near + far);
-    figures.push(LabFigure {
-        name: format!("far with {DEPTH} in flight: rate"),
-        truth: format!("below {bound} per second: {DEPTH} ÷ {DELAY_MS} ms"),
-        reported: format!("{far:.1} per second (near {near:.1})"),
-        verdict: Evidence::Number(far, 0.0..=bound).judge(),
-    });
-    figures.push(LabFigure {
-        name: "both together: rate".to_owned(),
-        truth: format!("{sum:.1} per second, ± 1 %: the sum"),
-        reported: format!("{all:.1} per second"),
-        verdict: Evidence::relative(all, sum, 0.01).judge(),
-    });
+    figures.push(LabFigure::new(
+        format!("far with {DEPTH} in flight: rate"),
+        format!("below {bound} per second: {DEPTH} ÷ {DELAY_MS} ms"),
+        format!("{far:.1} per second (near {near:.1})"),
+        Evidence::Number(far, 0.0..=bound).judge(),
+    ));
+    figures.push(LabFigure::new(
+        "both together: rate",
+        format!("{sum:.1} per second, ± 1 %: the sum"),
+        format!("{all:.1} per second"),
+        Evidence::relative(all, sum, 0.01).judge(),
+    ));
     // Without queueing, the latencies differ by the delay of the path.
     let percent = Value::from(20.0);
     let low = |host| find_result(report, ("latency", Some(host)), ("percent_of_max", &percent));
@@ -277,12 +268,12 @@ fn check_latency_difference(near: &Value, far: &Value) -> Result<[LabFigure; 2]>
         (evidence.judge(), format!(", {from:.1} to {to:.1} ms"))
     });
     Ok([
-        LabFigure {
-            name: "far at 20 % of its rate: quickest read".to_owned(),
-            truth: format!("{DELAY_MS} ms or more"),
-            reported: format!("{minimum_ms:.2} ms"),
-            verdict: Evidence::Number(minimum_ms, DELAY_MS..=f64::INFINITY).judge(),
-        },
+        LabFigure::new(
+            "far at 20 % of its rate: quickest read",
+            format!("{DELAY_MS} ms or more"),
+            format!("{minimum_ms:.2} ms"),
+            Evidence::Number(minimum_ms, DELAY_MS..=f64::INFINITY).judge(),
+        ),
         LabFigure {
             name: "median of far beyond that of near".to_owned(),
             truth: format!(
@@ -312,16 +303,16 @@ fn check_engine(host: &str, parameters: &Value) -> Result<LabFigure> {
     let minimum_ratio = if engine == "io_uring" { 1.0 / 1.05 } else { 1.05 };
     let is_correct = matches!(&rates[..], [chosen_rate, other_rate] if *chosen_rate >= other_rate * minimum_ratio);
     let rates_text: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
-    Ok(LabFigure {
-        name: format!("{host}: engine"),
-        truth: "a contest, and who was faster in it".to_owned(),
-        reported: format!(
+    Ok(LabFigure::condition(
+        format!("{host}: engine"),
+        "a contest, and who was faster in it",
+        format!(
             "{engine}, {} ({} per second)",
             reason["id"].as_str().unwrap_or("no reason"),
             rates_text.join(" and ")
         ),
-        verdict: Evidence::Condition(reason["id"] == "contest" && is_correct).judge(),
-    })
+        reason["id"] == "contest" && is_correct,
+    ))
 }
 
 /// Returns the longest wait of the shell's probe in seconds.
@@ -346,29 +337,26 @@ fn check_outage(report: &Value, text: &str) -> Result<Vec<LabFigure>> {
     let has_ended = longest_s + LATEST_KILL_S < MEASURED_S;
     let service_s = number(find("latency")?, "mean")?;
     Ok(vec![
-        LabFigure {
-            name: "longest read, from when it was due".to_owned(),
-            truth: format!("{longest_s:.1} s, ± {PROBE_INTERVAL_S} s: who asked beside it"),
-            reported: format!("{maximum_s:.1} s"),
-            verdict: Evidence::Number(
-                maximum_s - longest_s,
-                -PROBE_INTERVAL_S..=PROBE_INTERVAL_S,
-            )
-            .judge(),
-        },
-        LabFigure {
-            name: "mean from when it was due".to_owned(),
-            truth: format!("{minimum_s:.1} s or more, if the backlog were served at once"),
-            reported: format!("{mean_s:.1} s"),
-            verdict: Evidence::Number(mean_s, minimum_s..=maximum_s)
+        LabFigure::new(
+            "longest read, from when it was due",
+            format!("{longest_s:.1} s, ± {PROBE_INTERVAL_S} s: who asked beside it"),
+            format!("{maximum_s:.1} s"),
+            Evidence::Number(maximum_s - longest_s, -PROBE_INTERVAL_S..=PROBE_INTERVAL_S)
+                .judge(),
+        ),
+        LabFigure::new(
+            "mean from when it was due",
+            format!("{minimum_s:.1} s or more, if the backlog were served at once"),
+            format!("{mean_s:.1} s"),
+            Evidence::Number(mean_s, minimum_s..=maximum_s)
                 .judge_despite(Excused::Everything.when(!has_ended)),
-        },
-        LabFigure {
-            name: "mean from submission, all that a closed loop would tell".to_owned(),
-            truth: format!("the {DEPTH} reads in flight alone have waited"),
-            reported: format!("{service_s:.2} s"),
-            verdict: Evidence::Number(service_s, 0.0..=minimum_s).judge(),
-        },
+        ),
+        LabFigure::new(
+            "mean from submission, all that a closed loop would tell",
+            format!("the {DEPTH} reads in flight alone have waited"),
+            format!("{service_s:.2} s"),
+            Evidence::Number(service_s, 0.0..=minimum_s).judge(),
+        ),
     ])
 }
 

@@ -74,7 +74,6 @@ pub fn version(root: &Path, package: &NewestPackage) -> Result<String> {
 }
 
 /// Returns the folder of the scripts that start the programs.
-#[must_use]
 pub fn programs_folder(root: &Path) -> PathBuf {
     root.join(FOLDER).join("bin")
 }

@@ -17,7 +17,6 @@ pub enum CommandTreatment {
     NotRun,
 }
 
-/// Command of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageCommand {
     /// Line of the page, counted from 1.
@@ -59,7 +58,6 @@ pub fn read_page_commands(page: &str) -> Result<Vec<PageCommand>> {
 }
 
 /// Reads the code spans of a page's text that are commands of assay without omissions, such as `assay list --json`.
-#[must_use]
 pub fn read_inline_commands(page: &str) -> Vec<PageCommand> {
     let mut commands = Vec::new();
     let mut blocks = page.split("\n```");
@@ -127,7 +125,6 @@ fn parse_clause(clause: &str) -> Result<TreatmentClause> {
 
 impl PageCommand {
     /// Returns the words of each call of assay in the command, as a shell splits them.
-    #[must_use]
     pub fn assay_calls(&self) -> Vec<Vec<String>> {
         let mut calls: Vec<Vec<String>> = Vec::new();
         let mut is_in_call = false;
@@ -150,7 +147,6 @@ impl PageCommand {
     }
 
     /// Returns the command with `--dry-run`, before the words of a program, redirections and comments.
-    #[must_use]
     pub fn as_plan(&self) -> String {
         let option = "--dry-run";
         if self.text.contains(option) {

@@ -172,7 +172,6 @@ const MEND_AND_REPEAT: &str =
 
 impl ImportError {
     /// Returns the line of the error.
-    #[must_use]
     pub const fn line(&self) -> Option<usize> {
         match self {
             Self::NulByte { line } | Self::ProgramFailed { line, .. } => Some(*line),
@@ -183,7 +182,6 @@ impl ImportError {
     }
 
     /// Returns the advice for the user.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::NulByte { .. } => {

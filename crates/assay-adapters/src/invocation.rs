@@ -81,7 +81,6 @@ impl Invocation {
 pub struct TextFile {
     /// Name without a folder.
     pub name: String,
-    /// Content.
     pub content: String,
 }
 

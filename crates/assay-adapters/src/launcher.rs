@@ -61,7 +61,6 @@ impl Launch {
 impl Launcher {
     /// Recognises the launcher at `path` by its output for [`VERSION_ARGUMENTS`]; `None` if it is
     /// not supported.
-    #[must_use]
     pub fn recognise(path: &str, printed: &str) -> Option<Self> {
         let first = printed.lines().find(|line| !line.trim().is_empty())?;
         let (kind, version) = if first.contains("(Open MPI)") || first.contains("(OpenRTE)") {

@@ -36,7 +36,6 @@ impl MpiLaunch {
 /// Builds the command that starts `program` as the ranks of `work`. On this machine rank i runs on
 /// the i-th CPU. Over several hosts there is one rank per core, and for a pair one rank on each
 /// host.
-#[must_use]
 pub fn build_launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLaunch {
     let mut words = vec!["-n".to_owned(), work.ranks.to_string()];
     words.extend(host_options(work));
@@ -64,7 +63,6 @@ pub struct HostPair<'a> {
 }
 
 /// Builds the command that starts one rank of `work` on each of two hosts.
-#[must_use]
 pub fn build_pair_launch(
     work: &MpiWorkload,
     pair: &HostPair<'_>,
@@ -244,7 +242,6 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
 
 /// Finds the transport that the library reported when a job started: `UCX`, `OFI tcp`, `ob1`;
 /// `None` if it reported none. Within a host all of them use shared memory.
-#[must_use]
 pub fn find_transport(mpi: &MpiInstallation, printed: &str) -> Option<String> {
     let lines = || printed.lines().map(str::trim);
     match mpi.starter {

@@ -20,16 +20,13 @@ pub(crate) enum ColumnContent {
     Other,
 }
 
-/// Unit of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnUnit {
-    /// Microseconds.
     Microseconds,
     /// 10⁶ bytes per second.
     MegabytesPerSecond,
     /// Already in the base unit.
     Base,
-    /// Percent.
     Percent,
 }
 

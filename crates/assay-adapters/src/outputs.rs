@@ -88,7 +88,6 @@ pub enum ToolError {
         /// CPUs requested.
         cpus: usize,
     },
-    /// The process failed.
     #[error("{how}{}", quote_error_message(.last_words))]
     ProcessFailed {
         /// `the tool ended with code 1`, `the tool was killed by a signal`.
@@ -203,7 +202,6 @@ impl Outputs {
 impl ParsedOutput {
     /// Returns the dimensions that the tool itself reported for a series. They override the
     /// requested ones, because the tool may have measured something else.
-    #[must_use]
     pub fn dimensions(&self, measured: &MeasuredMetric) -> Attributes {
         let mut dimensions = Attributes::new();
         for metric in [None, Some(measured.metric)] {
@@ -215,7 +213,6 @@ impl ParsedOutput {
     }
 
     /// Returns the facts of a metric, or of the whole output.
-    #[must_use]
     pub fn facts(&self, metric: Option<&str>) -> Attributes {
         let of = self.attributes.iter().filter(|it| it.metric == metric && is_fact(it));
         of.map(|it| (it.name, it.value.clone())).collect()
@@ -296,7 +293,6 @@ fn is_fact(learned: &ReportedAttribute) -> bool {
 
 impl ToolError {
     /// Returns the advice for the user.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::UnsupportedWorkload { .. } => {

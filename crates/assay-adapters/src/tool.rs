@@ -68,7 +68,6 @@ impl ToolAdapter {
     }
 }
 
-/// Detection of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolDetection {
     /// Names to look for in `PATH`, preferred ones first.
@@ -253,7 +252,6 @@ pub(crate) fn vdbench_samples(
 }
 
 /// Returns the adapter with this name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static ToolAdapter> {
     TOOLS.iter().find(|tool| tool.name == name)
 }

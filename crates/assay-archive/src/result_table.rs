@@ -22,7 +22,6 @@ pub struct ResultTable<'a> {
 impl<'a> ResultTable<'a> {
     /// Begins a table of all results, or of those of one metric. Its rows have `format`; without
     /// `has_document` it needs no memory for the tables that people read.
-    #[must_use]
     pub fn new(metric: Option<&'a str>, format: ExportFormat, has_document: bool) -> Self {
         Self { metric, rows: Exporter::new(format), summaries: Vec::new(), has_document }
     }
@@ -50,7 +49,6 @@ impl<'a> ResultTable<'a> {
 }
 
 /// Joins lines of JSON to one document.
-#[must_use]
 pub fn json_document(lines: &str) -> String {
     let rows: Vec<&str> = lines.lines().collect();
     format!("{{\n  \"schema\": {SCHEMA},\n  \"results\": [\n{}\n]}}\n", rows.join(",\n"))

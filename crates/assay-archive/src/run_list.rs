@@ -122,7 +122,6 @@ struct SelectedProperty<'f> {
 
 /// Returns the failure of a filter that selects no run: names the label, suite or host that none has,
 /// and those of the stored runs.
-#[must_use]
 pub fn no_match_failure(filter: &RunFilter, runs: &[ListEntry]) -> CommandFailure {
     /// Maximum number of labels, suites or hosts in the message.
     const MAX_NAMED: usize = 10;

@@ -64,7 +64,6 @@ pub enum ExpectationError {
 
 impl ExpectationError {
     /// Returns the location of the error in the file.
-    #[must_use]
     pub const fn place(&self) -> Option<&FileLocation> {
         match self {
             Self::Toml { place, .. } | Self::Entry { place, .. } => Some(place),
@@ -73,7 +72,6 @@ impl ExpectationError {
     }
 
     /// Returns the remedy.
-    #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Entry { wrong, .. } => wrong.advice(),

@@ -31,14 +31,12 @@ pub struct PrintedFigure {
 
 impl PrintedFigure {
     /// Returns the value in its base unit.
-    #[must_use]
     pub fn base_value(&self) -> Option<(f64, Unit)> {
         self.unit.as_ref().map(|unit| (self.value * unit.factor, unit.unit))
     }
 
     /// Returns half of the last significant digit, as a share of the value. Trailing zeros of a
     /// whole number are not significant, except that two digits are always kept.
-    #[must_use]
     pub fn relative_rounding(&self) -> f64 {
         let mut step = 10f64.powi(-i32::try_from(self.decimals.min(300)).unwrap_or(300));
         while self.decimals == 0
@@ -85,7 +83,6 @@ pub struct PageNumberFormat {
 
 impl PageNumberFormat {
     /// Returns the format of a language (CLDR 48); unknown for others.
-    #[must_use]
     pub fn for_language(language: &str) -> Self {
         let base = base_language(language);
         if has_points(language) {
@@ -112,7 +109,6 @@ impl PageNumberFormat {
 
     /// Returns the possible values of a number: a comma or a point before three digits may be a
     /// group separator.
-    #[must_use]
     pub fn possible_values(&self, figure: &PrintedFigure) -> [f64; 2] {
         let (value, thousands) = (figure.value, figure.value * 1000.0);
         // `0.250` is not grouped in any language, nor is the fraction of `1,234.567`.
@@ -204,13 +200,11 @@ pub(crate) fn names_about(phrase: &str) -> bool {
 const ABOUT_SUFFIXES: [&str; 6] = ["左右", "程度", "前後", "前后", "정도", "내외"];
 
 /// Returns every figure of a text, from left to right.
-#[must_use]
 pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
     figures(text).collect()
 }
 
 /// Returns whether a text has any figure; reads no further than the first one.
-#[must_use]
 pub fn has_figures(text: &str) -> bool {
     figures(text).next().is_some()
 }

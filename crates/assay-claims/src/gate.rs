@@ -44,7 +44,6 @@ fn serialize_english<S: Serializer>(reason: &Phrase, to: S) -> Result<S::Ok, S::
     to.collect_str(reason)
 }
 
-/// Outcome of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateOutcome {
@@ -61,7 +60,6 @@ impl GateOutcome {
     pub const ALL: [Self; 3] = [Self::Passed, Self::Failed, Self::CannotTell];
 
     /// Returns the word of machine-readable formats.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -73,7 +71,6 @@ impl GateOutcome {
 
 /// Judges every result of the second condition to which a gate applies. A gate without any result
 /// is undecided: it must not pass because a benchmark was left out.
-#[must_use]
 pub fn judge(gates: &[MetricGate], comparison: &Comparison) -> Vec<GateResult> {
     let mut gate_results = Vec::new();
     for gate in gates {
@@ -150,7 +147,6 @@ impl MetricGate {
 /// Judges each host of a run; `hosts` are all hosts that took part. A host is undecided without a
 /// result for a gate, or if `doubt` names a reason not to decide by its result. Totals of several
 /// hosts are judged only by gates that name `host`.
-#[must_use]
 pub fn judge_hosts<'r>(
     gates: &[MetricGate],
     hosts: &[&'r str],
@@ -207,7 +203,6 @@ pub fn judge_hosts<'r>(
 }
 
 /// Returns the own claims and limits that no result fits: nothing shows whether they are met.
-#[must_use]
 pub fn judge_unmeasured(
     (claims, limits): (&[Claim], &[Claim]),
     results: &[MetricEstimate],
@@ -228,7 +223,6 @@ pub fn judge_unmeasured(
 
 /// Judges results whose limits were applied. A value above its limit is in doubt and decides
 /// nothing.
-#[must_use]
 pub fn judge_limits(limits: &[Claim], results: &[MetricEstimate]) -> Vec<GateResult> {
     let mut gate_results = Vec::new();
     for limit in limits {
@@ -334,7 +328,6 @@ fn format_exact(quantity: Quantity) -> Phrase {
 }
 
 /// Combines all outcomes: failed if any gate failed, otherwise undecided if any is undecided.
-#[must_use]
 pub fn overall_outcome(results: &[GateResult]) -> GateOutcome {
     let has = |outcome| results.iter().any(|it| it.outcome == outcome);
     if has(GateOutcome::Failed) {
@@ -347,7 +340,6 @@ pub fn overall_outcome(results: &[GateResult]) -> GateOutcome {
 }
 
 /// Formats the results as `JUnit` XML for code hosts; undecided gates are skipped tests.
-#[must_use]
 pub fn junit(results: &[GateResult]) -> String {
     let count = |outcome| results.iter().filter(|it| it.outcome == outcome).count();
     let (failed, unclear) = (count(GateOutcome::Failed), count(GateOutcome::CannotTell));
@@ -370,7 +362,6 @@ pub fn junit(results: &[GateResult]) -> String {
 }
 
 /// Formats the results as a Markdown table, for the summary of a job.
-#[must_use]
 pub fn markdown(results: &[GateResult]) -> String {
     let mut text = "| gate | outcome | reason |\n|---|---|---|\n".to_owned();
     for it in results {

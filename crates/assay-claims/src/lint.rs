@@ -72,7 +72,6 @@ pub enum Confidence {
 
 impl Confidence {
     /// Returns the stable name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Possible => "possible",
@@ -130,7 +129,6 @@ impl Rule {
     ];
 
     /// Returns the stable name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(rule, _, _)| *rule == self);
         row.map(|(_, name, _)| *name).expect("every rule has its row")
@@ -151,12 +149,10 @@ struct Linter<'t> {
 
 /// Returns all findings on a page, in the order of the page. `source` is the page from which it was
 /// translated.
-#[must_use]
 pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     check_page(text, source).findings
 }
 
-/// Findings of a page.
 #[derive(Debug)]
 pub struct PageFindings {
     /// All findings, in the order of the page.
@@ -166,7 +162,6 @@ pub struct PageFindings {
 }
 
 /// Checks a page as [`lint`] does.
-#[must_use]
 pub fn check_page(text: &str, source: Option<&str>) -> PageFindings {
     let page = LintPage::read(text);
     let language = PageLanguage::of_page(&page);
@@ -197,7 +192,6 @@ pub fn check_page(text: &str, source: Option<&str>) -> PageFindings {
 }
 
 /// Applies every replacement; returns the page and their number.
-#[must_use]
 pub fn apply_fixes(text: &str, findings: &[LintFinding]) -> (String, usize) {
     let mut fixed = text.to_owned();
     let mut count = 0;
@@ -216,7 +210,6 @@ pub fn apply_fixes(text: &str, findings: &[LintFinding]) -> (String, usize) {
     (fixed, count)
 }
 
-/// Language of a page.
 struct PageLanguage<'p> {
     /// Language that it declares, unless its sentences are English: templates of sites declare their
     /// own.
@@ -246,7 +239,6 @@ impl<'p> PageLanguage<'p> {
     }
 }
 
-/// Returns the number format of a page.
 fn page_number_format(page: &LintPage) -> PageNumberFormat {
     PageLanguage::of_page(page).number_format(page)
 }

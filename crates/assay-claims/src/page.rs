@@ -90,7 +90,6 @@ impl PageText {
 
 impl LintPage {
     /// Parses a page; any text is valid.
-    #[must_use]
     pub fn read(text: &str) -> Self {
         let head: String = text.chars().take(4096).collect::<String>().to_ascii_lowercase();
         let start = without_bom(&head).trim_start();
@@ -549,7 +548,6 @@ pub struct LineIndex<'t> {
 
 impl<'t> LineIndex<'t> {
     /// Creates the index of a page.
-    #[must_use]
     pub fn new(text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(ends).collect();
@@ -562,7 +560,6 @@ impl<'t> LineIndex<'t> {
     }
 
     /// Returns line and column of a byte, both from 1; columns count characters.
-    #[must_use]
     pub fn line_column(&self, at: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= at).max(1);
         let start = self.starts[line - 1];

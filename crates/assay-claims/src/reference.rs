@@ -75,7 +75,6 @@ pub enum Qualifier {
     AtMost,
     /// Best of many: the shortest time, or the highest rate.
     Best,
-    /// Mean.
     Mean,
     /// Calculated, not measured.
     Derived,
@@ -83,7 +82,6 @@ pub enum Qualifier {
 
 impl Qualifier {
     /// Returns the word before the figure; empty if there is none.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Exactly => "",
@@ -125,13 +123,11 @@ fn did_you_mean(near: &Option<String>) -> String {
 impl Claim {
     /// Returns whether its source contradicts itself or a physical law. A suspect claim is
     /// reported, but does not affect a verdict.
-    #[must_use]
     pub fn is_suspect(&self) -> bool {
         self.note.starts_with("SUSPECT")
     }
 
     /// Returns number and unit as printed, `26.89` and `GB/s`; `None` if it is not a plain number.
-    #[must_use]
     pub fn as_printed(&self) -> Option<(&str, &str)> {
         let printed = self.printed.trim();
         let is_number_char = |c: char| c.is_ascii_digit() || c == '.';
@@ -145,7 +141,6 @@ impl Claim {
 
     /// Returns whether a figure meets the claim; `None` if the claim cannot decide. The best of
     /// many and the high end of a range of rates are no minimum that a figure could miss.
-    #[must_use]
     pub fn is_met_by(&self, value: f64, better: Better) -> Option<bool> {
         let is_threshold = match (self.qualifier, better) {
             (Qualifier::Exactly | Qualifier::About | Qualifier::Mean, _) => false,
@@ -164,7 +159,6 @@ impl Claim {
 }
 
 /// Returns every published figure of the program.
-#[must_use]
 pub fn published_claims() -> Vec<Claim> {
     let (mut system, mut name, mut date, mut source) = ("", "", "", "");
     let (mut workload, mut metric, mut target_metric) = ("", "", None);
@@ -261,7 +255,6 @@ fn parse_qualifier(name: &str) -> Qualifier {
 /// Returns the system of a machine by the product name in its firmware or by its cloud size:
 /// `Amazon EC2 c5n.18xlarge`, `Standard_HB120rs_v3`. Only whole words with letters and digits
 /// match, because words such as `Machine` are not specific.
-#[must_use]
 pub fn find_system(product: &str) -> Option<String> {
     let normalise = |word: &str| word.trim_start_matches("Standard_").to_ascii_lowercase();
     let is_name = |word: &String| {
@@ -282,7 +275,6 @@ pub fn find_system(product: &str) -> Option<String> {
 
 /// Returns the full name of a system, like `azure/hbv4` for `hbv4`; `None` for an unknown or
 /// ambiguous name.
-#[must_use]
 pub fn full_system_name(name: &str) -> Option<String> {
     let wanted = name.to_ascii_lowercase();
     let type_name = |claim: &Claim| -> Option<String> {
@@ -332,7 +324,6 @@ pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, UnknownSystem> {
 
 /// Returns the lowest data-sheet limit that applies to a result. A limit applies to a device of one
 /// host, unless it names `host` for a total of several.
-#[must_use]
 pub fn data_sheet_limit(estimate: &MetricEstimate, sheet: &[Claim]) -> Option<PhysicalLimit> {
     let applicable = sheet.iter().filter(|limit| limits_result(limit, estimate));
     let lowest = applicable.min_by(|a, b| a.quantity.value.total_cmp(&b.quantity.value))?;

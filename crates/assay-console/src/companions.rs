@@ -15,10 +15,8 @@ use crate::terminal::Terminal;
 /// First characters of a page's data, and of its pictures.
 const COMPANION_STARTS: [&str; 2] = ["{\n  \"schema\": ", "<svg class=\"plot\""];
 
-/// Companion file.
 #[derive(Debug)]
 pub struct CompanionFile<'t> {
-    /// Its path.
     pub path: PathBuf,
     /// Its content.
     pub text: &'t str,

@@ -62,13 +62,11 @@ impl HostAccess {
     }
 
     /// Returns the names of the hosts.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.hosts.iter().map(|host| host.name.clone()).collect()
     }
 
     /// Returns the options of the connections to the hosts, through these relays.
-    #[must_use]
     pub const fn connection_options<'a>(
         &'a self,
         relays: &'a [String],
@@ -163,14 +161,12 @@ pub fn read_program(others: &[PathBuf]) -> Result<Program, CommandFailure> {
 }
 
 /// Describes a host that cannot be reached, for a document.
-#[must_use]
 pub fn describe_unreachable<'a>(name: &'a str, failure: &HostFailure) -> UnreachableHost<'a> {
     let (reason, advice) = (failure_reason(failure), failure.advice().to_owned());
     UnreachableHost { name, reason, advice }
 }
 
 /// Returns the reason of a host's failure, with its cause.
-#[must_use]
 pub fn failure_reason(failure: &HostFailure) -> String {
     let what = CommandFailure::measurement(failure.to_string());
     match std::error::Error::source(failure) {

@@ -73,16 +73,12 @@ pub struct HostsArguments {
 
 impl HostsArguments {
     /// Whether other hosts are requested.
-    #[must_use]
     pub const fn has_hosts(&self) -> bool {
         self.hosts.is_some() || self.slurm.is_some()
     }
 }
 
 /// Parses a duration with a unit.
-///
-/// # Errors
-/// A sentence for the user.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
     // Checked before the unit: adding a unit would not make such a value valid.
@@ -98,9 +94,6 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
 
 /// Parses a short duration, such as that of one I/O or of a round trip. Errors suggest
 /// milliseconds.
-///
-/// # Errors
-/// A sentence for the user.
 pub fn parse_milliseconds(text: &str) -> Result<f64, String> {
     let suggest_milliseconds =
         |reason: String| reason.replace(&format!("`{text}s`"), &format!("`{text}ms`"));
@@ -108,9 +101,6 @@ pub fn parse_milliseconds(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a host whose port cannot be chosen.
-///
-/// # Errors
-/// A sentence for the user.
 pub fn parse_plain_host(text: &str) -> Result<String, String> {
     parse_host(text, None)
 }
@@ -119,9 +109,6 @@ pub fn parse_plain_host(text: &str) -> Result<String, String> {
 /// is one.
 ///
 /// An IPv6 address has several colons and needs brackets before a port.
-///
-/// # Errors
-/// A sentence for the user.
 pub fn parse_host(text: &str, option: Option<&str>) -> Result<String, String> {
     let name_and_port = text.rsplit_once(':').filter(|(name, port)| {
         let is_whole = !name.contains(':') || (name.starts_with('[') && name.ends_with(']'));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
+use assay_fleet::remote::SecondReport;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStatus, StopReason};
 use assay_model::phrase::Phrase;
@@ -12,7 +13,7 @@ use assay_model::trust;
 use assay_report::progress::{self, RunProgress};
 use assay_report::words::{self, sentence};
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::listener::{Listener, SecondFigures};
+use assay_run::listener::Listener;
 
 use crate::message_dedup::MessageDedup;
 use crate::options::RecordArguments;
@@ -149,16 +150,16 @@ impl Listener for ProgressListener<'_> {
         self.lock_progress().set_message(&words::phrase(phrase));
     }
 
-    fn report_second(&mut self, second: &SecondFigures<'_>) {
+    fn report_second(&mut self, host: Option<&str>, second: &SecondReport) {
         self.print_settled();
-        if let Some(host) = second.host {
-            let SecondFigures { rates, latency_s, cpu, .. } = *second;
+        let SecondReport { at_s, rates, latency_s, cpu, .. } = second;
+        let (latency_s, cpu) = (*latency_s, *cpu);
+        if let Some(host) = host {
             return self.lock_progress().update_host(host, rates, latency_s, cpu);
         }
         // With several cases the progress line shows the rates.
         if self.is_single && !self.is_quiet && self.terminal.is_live() {
-            let SecondFigures { at_s, rates, latency_s, cpu, .. } = *second;
-            self.terminal.note(&progress::format_second(at_s, rates, latency_s, cpu));
+            self.terminal.note(&progress::format_second(*at_s, rates, latency_s, cpu));
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use assay_kernels::network::icmp::{EchoReply, PAYLOAD_LIMIT_BYTES, Pinger};
 use assay_model::event::RequestedCommand;
-use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::run::Run;
 use assay_report::render;
 use assay_stats::summarize::summarize;
@@ -84,7 +84,7 @@ pub fn ping(
     });
     let failure = match &send_error {
         Some(failure) => Some(failure.to_case_failure(ErrorArea::Icmp)),
-        None => tally.times_ns.is_empty().then_some(CaseFailure::NoEcho),
+        None => tally.times_ns.is_empty().then_some(FailureReason::NoEcho),
     };
     recording.record_case(0, tally.entries(pinger.access()), &[], failure)?;
     let run = recording.finish(cancel.load(Ordering::Relaxed))?;

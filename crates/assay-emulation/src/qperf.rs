@@ -9,7 +9,7 @@ use assay_dialects::wire::iperf3;
 use assay_dialects::wire::qperf::{self, QperfTestKind};
 use assay_kernels::clock;
 use assay_kernels::network::pingpong::WaitMode;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::run::Run;
 use assay_store::Store;
 use serde::{Deserialize, Serialize};
@@ -295,7 +295,7 @@ fn render_json(results: &[QperfTestResult], style: QperfStyle) -> String {
 /// Returns the failure for a client's error. The server may be assay's own on iperf3's port, where
 /// qperf clients do not connect by default.
 fn client_failure(error: &NetworkError, typed: &QperfArguments) -> CommandFailure {
-    let is_refused = matches!(error, NetworkError::Known(CaseFailure::NotConnected { .. }));
+    let is_refused = matches!(error, NetworkError::Known(FailureReason::NotConnected { .. }));
     match is_refused && typed.listen_port == qperf::DEFAULT_PORT {
         true => network_failure(error).advise(format!(
             "if the server is `assay iperf3 -s`, use its port: -lp {}",

@@ -15,14 +15,12 @@ const SYSTEM_MOUNTS: [&str; 6] = ["/", "/boot", "/boot/efi", "/usr", "/var", "/h
 const MAX_DEPTH: usize = 8;
 
 /// Unpacks a device number as the kernel encodes it.
-#[must_use]
 pub fn unpack_number(packed: u64) -> DeviceNumber {
     (rustix::fs::major(packed), rustix::fs::minor(packed))
 }
 
 /// Describes all uses of the device, its partitions, its disk and overlapping partitions. Empty if
 /// the device is not in use.
-#[must_use]
 pub fn users(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
     let mut users = Vec::new();
     for part in related(root, device) {
@@ -35,7 +33,6 @@ pub fn users(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String>
 }
 
 /// Describes mounted file systems and swap space on the device, without the mappings over it.
-#[must_use]
 pub fn occupants(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
     let parts = related(root, device);
     parts.into_iter().flat_map(|part| occupants_of(root, part, mounts)).collect()
@@ -53,13 +50,11 @@ fn occupants_of(root: &Root, part: DeviceNumber, mounts: &[Mount]) -> Vec<String
 }
 
 /// Returns whether the devices are the same, disk and partition, or overlapping partitions.
-#[must_use]
 pub fn overlaps(root: &Root, one: DeviceNumber, other: DeviceNumber) -> bool {
     related(root, one).contains(&other)
 }
 
 /// Returns whether the device shares a disk with the system: `/`, `/boot`, `/usr` …
-#[must_use]
 pub fn is_system(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> bool {
     let system = mounts
         .iter()
@@ -87,7 +82,6 @@ fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumb
 
 /// Returns the names of the devices that hold the data of a device: itself, or the components of a
 /// mapping, or the paths of an NVMe device, whose head does not count on older kernels.
-#[must_use]
 pub fn data_devices(root: &Root, device: DeviceNumber) -> Vec<String> {
     let mut names = BTreeSet::new();
     collect_data_devices(root, device, MAX_DEPTH, &mut names);
@@ -125,7 +119,6 @@ fn is_nvme_path(path: &str, head: &str) -> bool {
 }
 
 /// Returns the direct components of a mapping or an array.
-#[must_use]
 pub fn components(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
     let names = root.names(&format!("{}/slaves", folder(device)));
     names.iter().filter_map(|name| number_by_name(root, name)).collect()
@@ -148,7 +141,6 @@ fn related(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
 }
 
 /// Returns the range of a partition on its disk, in sectors of 512 B.
-#[must_use]
 pub fn sector_range(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> {
     let folder = folder(device);
     let start: u64 = root.number(&format!("{folder}/start"))?;
@@ -157,7 +149,6 @@ pub fn sector_range(root: &Root, device: DeviceNumber) -> Option<std::ops::Range
 }
 
 /// Returns the disk of a partition: the parent of the partition's folder in sysfs.
-#[must_use]
 pub fn disk_of(root: &Root, device: DeviceNumber) -> Option<DeviceNumber> {
     let folder = folder(device);
     root.exists(&format!("{folder}/partition"))
@@ -181,7 +172,6 @@ fn folder((major, minor): DeviceNumber) -> String {
 }
 
 /// Returns the kernel's name of the device below `/dev`.
-#[must_use]
 pub fn name(root: &Root, device: DeviceNumber) -> Option<String> {
     let reported = root.text(&format!("{}/uevent", folder(device)))?;
     reported.lines().find_map(|line| line.strip_prefix("DEVNAME=").map(str::to_owned))
@@ -192,7 +182,6 @@ fn number_by_name(root: &Root, name: &str) -> Option<DeviceNumber> {
 }
 
 /// Parses a device number as the kernel writes it: `8:1`.
-#[must_use]
 pub fn parse(text: &str) -> Option<DeviceNumber> {
     let (major, minor) = text.split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))

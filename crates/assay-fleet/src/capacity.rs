@@ -9,7 +9,6 @@ use assay_model::facts::FileSystemCapacity;
 
 /// Returns the capacity of the file system of `path`, or of its parent folder if `path` does not
 /// exist. `None` if the system reports none.
-#[must_use]
 pub fn file_system_capacity(path: &Path) -> Option<FileSystemCapacity> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));

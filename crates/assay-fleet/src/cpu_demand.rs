@@ -59,7 +59,6 @@ pub struct DemandAccount {
 }
 
 /// Reads the CPU times; `None` if the host hides them.
-#[must_use]
 pub fn read(root: &Root) -> Option<DemandReading> {
     let usable = cpus::usable(root);
     let times = CpuTimes::parse_selected(&root.text("proc/stat")?, |cpu| usable.contains(&cpu));
@@ -78,7 +77,6 @@ pub fn read(root: &Root) -> Option<DemandReading> {
 }
 
 /// Reads the CPU times of kernel threads and of assay's other processes.
-#[must_use]
 pub fn read_related(root: &Root) -> RelatedReading {
     /// Parent of all kernel threads (`kthreadd`).
     const KERNEL_PARENT: u32 = 2;
@@ -146,7 +144,6 @@ impl DemandAccount {
     }
 
     /// Returns the doubts about these stretches of a run, in which related processes used CPUs.
-    #[must_use]
     pub fn doubts(&self, related: RelatedDemand) -> Vec<Doubt> {
         let doubts = [self.demand_doubt(related), self.steal_doubt(), self.throttled_doubt()];
         doubts.into_iter().flatten().collect()
@@ -199,7 +196,6 @@ pub enum RelatedDemand {
 
 impl RelatedDemand {
     /// Returns the influence between two readings in `span_s` seconds.
-    #[must_use]
     pub fn from_readings(before: RelatedReading, after: RelatedReading, span_s: f64) -> Self {
         let is_busy = |before: u64, after: u64| {
             ticks_to_seconds(after.saturating_sub(before)) > MAX_RELATED_CPUS * span_s

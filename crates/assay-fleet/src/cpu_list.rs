@@ -10,7 +10,6 @@ use crate::root::Root;
 const MAX_CPUS: u32 = 1 << 16;
 
 /// Parses the kernel's list format: `0-3,8,10-11`. An empty text is the empty set.
-#[must_use]
 pub fn parse(text: &str) -> Option<BTreeSet<u32>> {
     let mut cpus = BTreeSet::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

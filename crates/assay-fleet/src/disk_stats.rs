@@ -26,7 +26,6 @@ pub struct DiskCounters {
 
 /// Reads the counters of the disk of `device`, which may be a partition; `None` if the system does
 /// not report them.
-#[must_use]
 pub fn read(root: &Root, device: DeviceNumber) -> Option<DiskCounters> {
     let statistics = root.text("proc/diskstats")?;
     let disk = whole_disk(root, device).unwrap_or(device);
@@ -34,7 +33,6 @@ pub fn read(root: &Root, device: DeviceNumber) -> Option<DiskCounters> {
 }
 
 /// Reads the counters of a disk or partition by its name; `None` if the system does not report them.
-#[must_use]
 pub fn read_named(root: &Root, name: &str) -> Option<DiskCounters> {
     let text = root.text(&format!("sys/class/block/{name}/stat"));
     let text = text.or_else(|| root.text(&format!("sys/block/{name}/stat")))?;

@@ -43,7 +43,6 @@ const ALL_CHECKS: [&[DoctorCheck]; 11] = [
 
 /// Runs all checks on the host under `root`, with facts and state read just before. Adds the checks
 /// of a path if `network` contains one. Takes about 0.2 s, in which it samples busy processes.
-#[must_use]
 pub fn examine(
     root: &Root,
     facts: &HostFacts,

@@ -24,7 +24,6 @@ mod virtualization;
 pub use system::host_name;
 
 /// Reads the facts of the host under `root`. Takes a few milliseconds and changes nothing.
-#[must_use]
 pub fn read(root: &Root) -> HostFacts {
     let usable = cpus::usable(root);
     let environment = virtualization::read(root);

@@ -35,7 +35,6 @@ pub struct FleetHost {
 
 impl FleetHost {
     /// Creates a host with only a name.
-    #[must_use]
     pub fn from_name(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }

@@ -37,7 +37,6 @@ pub enum HostsError {
 
 impl HostsError {
     /// Returns the recommended action.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::NotSlurm => {

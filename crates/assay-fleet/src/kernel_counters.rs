@@ -78,20 +78,17 @@ impl CountedPlaces {
         Ok(())
     }
 
-    /// Adds a network device.
     pub fn add_network_device(&mut self, name: &str) {
         self.network_devices.insert(name.to_owned());
     }
 
     /// Returns the paths that cannot be counted.
-    #[must_use]
     pub fn omitted(&self) -> &[OmittedCounter] {
         &self.omitted
     }
 
     /// Returns the limits of the control groups of this process for the devices. They are kept for
     /// whole disks.
-    #[must_use]
     pub fn limits(&self, root: &Root) -> Vec<CounterLimit> {
         let of_disk = |(name, number): (&String, &DeviceNumber)| {
             let disk = block_device::disk_of(root, *number).unwrap_or(*number);
@@ -103,7 +100,6 @@ impl CountedPlaces {
     }
 
     /// Reads all counters.
-    #[must_use]
     pub fn read(&self, root: &Root) -> CounterReading {
         let mut reading = CounterReading::new();
         self.disks.keys().for_each(|name| add_disk(root, name, &mut reading));
@@ -134,7 +130,6 @@ const DEVICE_COUNTERS: [Counter; 5] = [
 
 /// Returns the counters of devices that have never counted an I/O: drivers of memory disks do not
 /// count.
-#[must_use]
 pub fn dead_counters(reading: &CounterReading) -> Vec<CounterKey> {
     let value = |counter, of: &String| reading.get(&(counter, of.clone())).copied();
     let is_dead = |of: &String| {
@@ -147,7 +142,6 @@ pub fn dead_counters(reading: &CounterReading) -> Vec<CounterKey> {
 }
 
 /// Returns the CPU times that no CPU shows: `/proc/stat` is hidden, or lacks columns.
-#[must_use]
 pub fn missing_cpu_times(reading: &CounterReading) -> Vec<OmittedCounter> {
     let has = |counter| reading.keys().any(|(it, of)| *it == counter && !of.is_empty());
     let missing =

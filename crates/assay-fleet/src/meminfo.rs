@@ -4,14 +4,12 @@
 use crate::root::Root;
 
 /// Reads the field `key` of `/proc/meminfo`, in bytes.
-#[must_use]
 pub fn read_bytes(root: &Root, key: &str) -> Option<u64> {
     parse_bytes(&root.text("proc/meminfo")?, key)
 }
 
 /// Parses the field `key` in bytes. Lines read `MemTotal: 12 kB`, or `Node 0 MemTotal: 12 kB` per
 /// node; the kernel's kB are 1024 bytes.
-#[must_use]
 pub fn parse_bytes(text: &str, key: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;

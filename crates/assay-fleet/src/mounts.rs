@@ -24,14 +24,12 @@ pub struct Mount {
 }
 
 /// Reads all mounts in mount order; empty if the table is not visible.
-#[must_use]
 pub fn read(root: &Root) -> Vec<Mount> {
     let table = root.text("proc/self/mountinfo").unwrap_or_default();
     table.lines().filter_map(parse).collect()
 }
 
 /// Returns the mount that contains `path` (absolute, without links).
-#[must_use]
 pub fn find_mount<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
     let below = mounts.iter().enumerate().filter(|(_, mount)| path.starts_with(&mount.point));
     // The last of several mounts at the same point hides the others.
@@ -46,7 +44,6 @@ const CUSTOMARY_FOLDERS: [&str; 4] = ["/mnt", "/media", "/srv", "/data"];
 
 /// Returns the configured mount points, mounted or not: those of `/etc/fstab` and of systemd's
 /// mount units.
-#[must_use]
 pub fn configured_points(root: &Root) -> Vec<PathBuf> {
     let table = root.text("etc/fstab").unwrap_or_default();
     let rows = table.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
@@ -67,7 +64,6 @@ const UNIT_FOLDER: &str = "etc/systemd/system";
 /// Returns the mount point without its volume that `path` (absolute, without links) is below. Such
 /// a path is on the root file system below a customary folder, or below a configured point that is
 /// not mounted.
-#[must_use]
 pub fn missing_mount_point(
     mounts: &[Mount],
     configured: &[PathBuf],
@@ -92,9 +88,6 @@ pub fn missing_mount_point(
 }
 
 /// Returns the bytes available to unprivileged users on the file system of `path`.
-///
-/// # Errors
-/// System error.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let reported = rustix::fs::statvfs(path)?;
     Ok(reported.f_bavail.saturating_mul(reported.f_frsize))

@@ -86,7 +86,6 @@ pub struct FoundLauncher {
 
 impl MpiSearchPaths {
     /// Creates the locations of this machine from the environment of this process.
-    #[must_use]
     pub fn from_env() -> Self {
         let list = |name: &str| {
             let value = std::env::var_os(name).unwrap_or_default();
@@ -96,7 +95,6 @@ impl MpiSearchPaths {
     }
 
     /// Creates the locations from a root and a lookup of variables, each a list of absolute paths.
-    #[must_use]
     pub fn from_lookup(root: PathBuf, list: impl Fn(&str) -> Vec<PathBuf>) -> Self {
         let mut prefixes = Vec::new();
         for name in [
@@ -119,7 +117,6 @@ impl MpiSearchPaths {
     }
 
     /// Returns every launcher file once, user-specific locations first.
-    #[must_use]
     pub fn launchers(&self) -> Vec<FoundLauncher> {
         let mut folders: Vec<PathBuf> = self.prefixes.iter().map(|it| it.join("bin")).collect();
         folders.extend(self.path.iter().cloned());
@@ -142,7 +139,6 @@ impl MpiSearchPaths {
 
     /// Returns prefixes without a launcher, because a batch system starts the ranks: Cray MPICH,
     /// the loaded module's first, then the newest.
-    #[must_use]
     pub fn prefixes_without_launcher(&self) -> Vec<PathBuf> {
         let mut prefixes = self.prefixes.clone();
         let mut versions = folders_in(&self.root.join(CRAY_MPICH));
@@ -161,7 +157,6 @@ impl MpiSearchPaths {
     }
 
     /// Returns the module files named after an MPI, sorted by name, as `module avail` lists them.
-    #[must_use]
     pub fn mpi_modules(&self) -> Vec<MpiModule> {
         let is_of_mpi = |name: &String| {
             let name = name.to_lowercase();
@@ -222,13 +217,11 @@ pub struct MpiModule {
 }
 
 /// Returns the launchers of one prefix, best first.
-#[must_use]
 pub fn launchers_of_prefix(prefix: &Path) -> Vec<FoundLauncher> {
     launchers_in(&prefix.join("bin"))
 }
 
 /// Returns the first of `names` found in the library folders of a prefix.
-#[must_use]
 pub fn find_library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
     names.iter().find_map(|name| {
         let files = LIBRARY_FOLDERS.iter().map(|folder| prefix.join(folder).join(name));
@@ -237,7 +230,6 @@ pub fn find_library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
 }
 
 /// Returns Cray MPICH's library in the library folders of a prefix.
-#[must_use]
 pub fn find_cray_library(prefix: &Path) -> Option<PathBuf> {
     let folders = LIBRARY_FOLDERS.iter().map(|folder| prefix.join(folder));
     let mut files = folders.flat_map(|folder| entries(&folder));
@@ -248,7 +240,6 @@ pub fn find_cray_library(prefix: &Path) -> Option<PathBuf> {
 
 /// Returns whether a file name is one of Cray MPICH's libraries: `libmpi_cray.so.12`,
 /// `libmpi_gnu_123.so.12`.
-#[must_use]
 pub fn is_cray_library(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".so.12") else { return false };
     let is_number = |rest: &str| {
@@ -262,7 +253,6 @@ pub fn is_cray_library(name: &str) -> bool {
 
 /// Returns the NUMA node of the device for messages to other hosts: the first RDMA device, else the
 /// first network device that is up. `None` if no device reports it, as in most guests.
-#[must_use]
 pub fn network_numa(root: &Root) -> Option<u32> {
     let node = |folder: &str, name: &String| {
         root.number::<i64>(&format!("{folder}/{name}/device/numa_node"))

@@ -20,7 +20,6 @@ pub struct NetworkDevice {
 }
 
 /// Reads the properties of a device.
-#[must_use]
 pub fn read(root: &Root, name: &str) -> NetworkDevice {
     let path = |file: &str| format!("sys/class/net/{name}/{file}");
     // −1 for a device without a carrier and most virtual ones.
@@ -56,7 +55,6 @@ fn has_hardware(root: &Root, name: &str, levels: u32) -> bool {
 pub const SYNTHETIC_DRIVER: &str = "hv_netvsc";
 
 /// Returns the virtual function of a synthetic device: the device that has it as master.
-#[must_use]
 pub fn virtual_function(root: &Root, name: &str) -> Option<String> {
     if read(root, name).kernel_module.as_deref() != Some(SYNTHETIC_DRIVER) {
         return None;
@@ -67,7 +65,6 @@ pub fn virtual_function(root: &Root, name: &str) -> Option<String> {
 
 /// Returns the bytes received and sent since the device was created; `None` if it does not report
 /// them.
-#[must_use]
 pub fn received_and_sent(root: &Root, name: &str) -> Option<[u64; 2]> {
     let counter =
         |file: &str| root.number::<u64>(&format!("sys/class/net/{name}/statistics/{file}"));
@@ -75,13 +72,11 @@ pub fn received_and_sent(root: &Root, name: &str) -> Option<[u64; 2]> {
 }
 
 /// Returns the sum of received and sent bytes.
-#[must_use]
 pub fn carried_bytes(root: &Root, name: &str) -> Option<u64> {
     received_and_sent(root, name).map(|[received, sent]| received.wrapping_add(sent))
 }
 
 /// Returns the names of all devices except loopback.
-#[must_use]
 pub fn names(root: &Root) -> Vec<String> {
     root.names("sys/class/net").into_iter().filter(|name| name != "lo").collect()
 }

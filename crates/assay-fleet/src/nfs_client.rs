@@ -19,7 +19,6 @@ pub struct NfsCounters {
 }
 
 /// Reads the counters of the NFS mount at a mount point; `None` if there is none.
-#[must_use]
 pub fn read(root: &Root, point: &Path) -> Option<NfsCounters> {
     parse(&root.text("proc/self/mountstats")?, point)
 }

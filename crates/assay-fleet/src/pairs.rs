@@ -41,7 +41,6 @@ pub enum PairsError {
 
 impl PairsError {
     /// Returns the recommended action.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::Malformed { .. } => {
@@ -152,20 +151,17 @@ impl PairRounds {
     }
 
     /// Returns whether there are no pairs: each host measures by itself.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rounds.is_empty()
     }
 
     /// Returns the other end of the pair that a host begins in a round.
-    #[must_use]
     pub fn peer(&self, host: usize, round: u32) -> Option<usize> {
         let round = self.rounds.get(round as usize)?;
         round.iter().find(|pair| pair.0 == host).map(|pair| pair.1)
     }
 
     /// Returns the pairs that a host begins; `None` if there are no pairs at all.
-    #[must_use]
     pub fn pairs_of_host(&self, host: usize) -> Option<PairChoices> {
         let turn = |(number, round): (usize, &Vec<(usize, usize)>)| {
             let (_, peer) = round.iter().find(|pair| pair.0 == host)?;

@@ -217,7 +217,6 @@ impl ChildCommand {
 
 impl CompletedChild {
     /// Returns whether the exit code is 0.
-    #[must_use]
     pub const fn is_success(&self) -> bool {
         matches!(self.status, ChildStatus::Exited(0))
     }

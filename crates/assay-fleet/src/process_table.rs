@@ -3,7 +3,6 @@
 
 use crate::root::Root;
 
-/// Process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProcessEntry {
     pub(crate) id: u32,

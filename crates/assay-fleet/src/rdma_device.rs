@@ -11,7 +11,6 @@ pub(crate) const CLASS_FOLDER: &str = "sys/class/infiniband";
 
 /// Returns the NUMA node of a device (the first device without a name) and its CPUs. `None` for a
 /// software device or if the kernel reports no node.
-#[must_use]
 pub fn numa_location(root: &Root, device: Option<&str>) -> Option<(u32, BTreeSet<u32>)> {
     let device = match device {
         Some(name) => name.to_owned(),
@@ -28,7 +27,6 @@ pub fn numa_location(root: &Root, device: Option<&str>) -> Option<(u32, BTreeSet
 /// then InfiniBand over Ethernet, the highest rate, the first name. Nodes may have cards of both
 /// kinds, and programs on many nodes communicate over InfiniBand. `None` if the kernel lists no
 /// such device.
-#[must_use]
 pub fn choose_port(root: &Root, name: Option<&str>, port: Option<u8>) -> Option<(String, u8)> {
     let devices =
         root.names(CLASS_FOLDER).into_iter().filter(|it| name.is_none_or(|name| name == it));

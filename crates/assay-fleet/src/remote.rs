@@ -197,7 +197,6 @@ pub struct RemotePathInfo {
     pub is_device: bool,
 }
 
-/// Reply of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentReply {
@@ -271,7 +270,6 @@ pub struct Clocks {
 
 impl Clocks {
     /// Reads the wall clock and pairs it with `measuring_ns`.
-    #[must_use]
     pub fn read(measuring_ns: u64) -> Self {
         let day = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self { day_ns: u64::try_from(day.as_nanos()).unwrap_or(u64::MAX), measuring_ns }
@@ -321,9 +319,6 @@ pub enum ViaError {
 
 impl Via {
     /// Splits a template like a shell; `{host}` is replaced by the name of the host.
-    ///
-    /// # Errors
-    /// [`ViaError`].
     pub fn parse(template: &str) -> Result<Self, ViaError> {
         let words = shlex::split(template).ok_or(ViaError::UnclosedQuote)?;
         let names_host = words.iter().any(|word| word.contains("{host}"));
@@ -332,7 +327,6 @@ impl Via {
     }
 
     /// Creates a transport with a separate command for each host.
-    #[must_use]
     pub fn with_host_commands(own: BTreeMap<String, Vec<String>>) -> Self {
         Self { usual: vec!["{host}".to_owned()], own }
     }
@@ -343,7 +337,6 @@ impl Via {
     }
 
     /// Returns the command words for one host.
-    #[must_use]
     pub fn words(&self, host: &str) -> Vec<String> {
         let own = self.own.get(host).cloned();
         own.unwrap_or_else(|| {

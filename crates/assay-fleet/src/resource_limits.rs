@@ -2,7 +2,6 @@
 
 use crate::root::Root;
 
-/// Soft limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SoftLimit {
     Unlimited,

@@ -29,7 +29,6 @@ pub enum UnavailableFile {
 
 impl Root {
     /// Creates the root of the running machine.
-    #[must_use]
     pub fn machine() -> Self {
         Self::from_directory("/")
     }
@@ -53,21 +52,16 @@ impl Root {
     }
 
     /// Reads the text of `path`, trimmed; `None` if it is missing or empty.
-    #[must_use]
     pub fn text(&self, path: &str) -> Option<String> {
         self.read(path).ok().filter(|text| !text.is_empty())
     }
 
     /// Reads the number in `path`.
-    #[must_use]
     pub fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.text(path)?.parse().ok()
     }
 
     /// Reads at most the first `most_bytes` bytes of `path`.
-    ///
-    /// # Errors
-    /// System error.
     pub fn read_bytes(&self, path: &str, most_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         File::open(self.directory.join(path))?.take(most_bytes).read_to_end(&mut bytes)?;
@@ -75,7 +69,6 @@ impl Root {
     }
 
     /// Returns the names in a directory, sorted; empty if it is not visible.
-    #[must_use]
     pub fn names(&self, path: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.directory.join(path)) else { return Vec::new() };
         let mut names: Vec<String> = entries
@@ -87,7 +80,6 @@ impl Root {
     }
 
     /// Returns the numbers N, ascending, of the entries `prefixN` in a directory.
-    #[must_use]
     pub fn entry_numbers(&self, path: &str, prefix: &str) -> Vec<u32> {
         let number = |name: &String| name.strip_prefix(prefix)?.parse().ok();
         let mut numbers: Vec<u32> = self.names(path).iter().filter_map(number).collect();
@@ -96,13 +88,11 @@ impl Root {
     }
 
     /// Returns the path that represents an absolute path of the host.
-    #[must_use]
     pub fn host_path(&self, path: &Path) -> PathBuf {
         self.directory.join(path.strip_prefix("/").unwrap_or(path))
     }
 
     /// Returns whether `path` exists.
-    #[must_use]
     pub fn exists(&self, path: &str) -> bool {
         self.directory.join(path).exists()
     }
@@ -110,7 +100,6 @@ impl Root {
 
 /// Returns the selected word of a list of choices: `always [madvise] never` → `madvise`. Returns
 /// texts without brackets unchanged.
-#[must_use]
 pub fn selected_choice(text: &str) -> &str {
     let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(text, |(choice, _)| choice)

@@ -19,7 +19,6 @@ pub struct MpiSegments {
 
 impl MpiSegments {
     /// Lists the current segments of this machine.
-    #[must_use]
     pub fn scan() -> Self {
         Self::scan_root(PathBuf::from("/"))
     }

@@ -37,7 +37,6 @@ pub enum SlurmError {
 
 impl SlurmError {
     /// Returns the recommended action.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::InvalidOption { .. } => {
@@ -68,9 +67,6 @@ pub struct Allocation {
 
 impl Allocation {
     /// Waits until Slurm allocates nodes: `wish` is a comma-separated list of salloc options.
-    ///
-    /// # Errors
-    /// [`SlurmError`].
     pub fn request(wish: &str, cancel: &AtomicBool) -> Result<Self, SlurmError> {
         let mut salloc = Command::new("salloc")
             .arg("--quiet")

@@ -28,7 +28,6 @@ const FREQUENCY_DROP: f64 = 0.05;
 pub(crate) const MAX_OTHER_LOAD: f64 = 0.5;
 
 /// Reads the state of the host under `root`.
-#[must_use]
 pub fn read(root: &Root) -> HostState {
     let times = cpu_times(root);
     HostState {
@@ -46,7 +45,6 @@ pub fn read(root: &Root) -> HostState {
 }
 
 /// Reads the CPU times; empty if `/proc` is not visible.
-#[must_use]
 pub fn cpu_times(root: &Root) -> CpuTimes {
     CpuTimes::parse(&root.text("proc/stat").unwrap_or_default())
 }
@@ -54,7 +52,6 @@ pub fn cpu_times(root: &Root) -> CpuTimes {
 /// Returns the doubts about measurements in the `elapsed_s` seconds between two states. Load
 /// average and CPU pressure include assay's own threads, so that they count only where
 /// [`crate::cpu_demand`] is unknown.
-#[must_use]
 pub fn find_disturbances(
     before: &HostState,
     after: &HostState,

@@ -18,7 +18,6 @@ fn crates_folder() -> &'static Path {
 }
 
 /// Returns the folder of a reader's findings.
-#[must_use]
 pub fn findings_folder(reader: &FuzzedReader) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("findings").join(reader.name)
 }

@@ -78,7 +78,6 @@ pub struct Dictionary(Vec<Vec<u8>>);
 
 impl Dictionary {
     /// Splits the seeds into words.
-    #[must_use]
     pub fn from_seeds(seeds: &[Vec<u8>]) -> Self {
         const MAX_WORDS: usize = 20_000;
         let words = seeds.iter().flat_map(|seed| {

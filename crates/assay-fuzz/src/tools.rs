@@ -111,16 +111,8 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
     };
     let mpi = MpiChoices { installations: vec![installation], ..MpiChoices::default() };
     let tools = vec!["assay".to_owned()];
-    let choices = PlanChoices {
-        by: tools,
-        measurers: &MEASURERS,
-        budget_s: None,
-        to: None,
-        mpi,
-        seed: 1,
-        pairs: None,
-        has_rdma: true,
-    };
+    let choices =
+        PlanChoices { by: tools, mpi, has_rdma: true, ..PlanChoices::new(&MEASURERS, 1) };
     expand(suite, &HOST, &choices)
 }
 

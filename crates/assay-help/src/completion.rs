@@ -31,9 +31,6 @@ pub fn answer_shell(variable: &'static str, define: impl Fn() -> Command) {
 }
 
 /// Returns the script for a shell; `None` if the shell is not supported.
-///
-/// # Errors
-/// Those of the writer.
 pub fn registration_script(
     shell: &str,
     variable: &str,

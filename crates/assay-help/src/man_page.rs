@@ -15,9 +15,6 @@ pub struct ManSections<'a> {
 }
 
 /// Renders the page of a command.
-///
-/// # Errors
-/// Those of the writer.
 pub fn render(command: Command, sections: ManSections<'_>) -> io::Result<String> {
     let end = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let command = command.after_help(None::<&str>);

@@ -73,7 +73,6 @@ macro_rules! attributes {
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
             /// Row of the table for this attribute.
-            #[must_use]
             pub const fn row(self) -> AttributeRow {
                 match self {
                     $(Self::$variant => AttributeRow { name: $name, role: Role::$role, kind: $kind },)+
@@ -480,13 +479,11 @@ attributes! {
 
 impl Attribute {
     /// The stored name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
     /// The attribute with this name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|attribute| attribute.name() == name)
     }
@@ -496,7 +493,6 @@ impl Attribute {
 ///
 /// Besides those with [`Role::Identity`], these are the loopback path and the requested rate, which
 /// may differ between hosts of one run.
-#[must_use]
 pub fn identity_attributes(attributes: &Attributes) -> Attributes {
     // These rates derive from an earlier measurement.
     let is_found = [Attribute::PercentOfMax, Attribute::Goal, Attribute::Step];

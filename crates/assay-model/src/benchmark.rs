@@ -118,7 +118,6 @@ pub enum ReportSection {
 impl ReportSection {
     /// Whether hosts share the resource that its benchmarks measure, so that their results have a
     /// total.
-    #[must_use]
     pub const fn has_host_totals(self) -> bool {
         match self {
             Self::Storage | Self::Network => true,
@@ -247,7 +246,6 @@ pub enum Better {
 
 impl Better {
     /// Returns the stored word.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Higher => "higher",
@@ -418,20 +416,17 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Returns the benchmark with this identifier.
-    #[must_use]
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|benchmark| benchmark.id() == id)
     }
 
     /// Returns the metric with this name.
-    #[must_use]
     pub fn metric(self, name: &str) -> Option<&'static Metric> {
         self.definition().metrics.iter().find(|metric| metric.name == name)
     }
 }
 
 /// Whether a name of a metric, alone or after its benchmark and a slash, names this one.
-#[must_use]
 pub fn is_metric(name: &str, benchmark: &str, metric: &str) -> bool {
     name == metric
         || name.strip_suffix(metric).and_then(|it| it.strip_suffix('/')) == Some(benchmark)

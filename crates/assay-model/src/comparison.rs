@@ -75,7 +75,6 @@ pub struct UnmatchedResult {
     pub identity: Attributes,
 }
 
-/// Letter of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ConditionLetter {
@@ -145,7 +144,6 @@ impl ComparisonVerdict {
     pub const ALL: [Self; 4] = [Self::Better, Self::Worse, Self::Equivalent, Self::CannotTell];
 
     /// Returns the word of machine-readable formats.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Better => "better",
@@ -169,7 +167,6 @@ pub enum ComparisonConclusion {
 
 impl Comparison {
     /// Counts the pairs with this verdict.
-    #[must_use]
     pub fn count_verdicts(&self, verdict: ComparisonVerdict) -> usize {
         self.pairs.iter().filter(|pair| pair.verdict == verdict).count()
     }
@@ -182,7 +179,6 @@ impl Comparison {
     }
 
     /// Returns whether every pair that decides the exit code has a verdict.
-    #[must_use]
     pub fn is_decided(&self) -> bool {
         let mut deciding = self.deciding_pairs().peekable();
         deciding.peek().is_some()
@@ -193,7 +189,6 @@ impl Comparison {
     ///
     /// Any worse metric is a regression. An undecided metric prevents success. Exception: metrics
     /// with a single value per run may stay undecided if another metric is decided.
-    #[must_use]
     pub fn conclusion(&self) -> ComparisonConclusion {
         let has = |verdict| self.deciding_pairs().any(|pair| pair.verdict == verdict);
         let is_open = |pair: &MetricComparison| {

@@ -31,13 +31,11 @@ pub struct CpuAccount {
 
 impl CpuAccount {
     /// Returns the machine's busy time: everything except idle, iowait and steal.
-    #[must_use]
     pub fn work_s(&self) -> f64 {
         self.user_s + self.system_s + self.irq_s + self.softirq_s
     }
 
     /// Returns the machine's busy share of all its CPUs, 0 … 1; 0 for an empty window.
-    #[must_use]
     pub fn load(&self) -> f64 {
         let capacity_s = self.wall_s * f64::from(self.cpus);
         if capacity_s > 0.0 { (self.work_s() / capacity_s).clamp(0.0, 1.0) } else { 0.0 }
@@ -45,7 +43,6 @@ impl CpuAccount {
 
     /// Returns the CPU time attributed to the transfer: the threads' time plus all interrupts and
     /// softirqs of the machine. On an otherwise quiet machine, those serve the transfer.
-    #[must_use]
     pub fn transfer_s(&self) -> f64 {
         self.threads_s + self.irq_s + self.softirq_s
     }

@@ -43,32 +43,27 @@ fn parse_columns(line: &str) -> Option<(&str, CpuTicks)> {
 }
 
 /// Returns the ticks in user mode, including guests.
-#[must_use]
 pub const fn user_ticks([user, nice, ..]: &CpuTicks) -> u64 {
     user.saturating_add(*nice)
 }
 
 /// Returns the ticks in the kernel, including interrupts.
-#[must_use]
 pub const fn kernel_ticks([_, _, system, _, _, irq, softirq, _]: &CpuTicks) -> u64 {
     system.saturating_add(*irq).saturating_add(*softirq)
 }
 
 /// Returns all ticks, including idle and steal.
-#[must_use]
 pub fn total_ticks(columns: &CpuTicks) -> u64 {
     columns.iter().fold(0, |sum, ticks| sum.saturating_add(*ticks))
 }
 
 /// Converts ticks to seconds.
-#[must_use]
 pub fn ticks_to_seconds(ticks: u64) -> f64 {
     ticks as f64 / f64::from(TICKS_PER_S)
 }
 
 impl CpuTimes {
     /// Parses the text of `/proc/stat`; skips truncated and unrelated lines.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut times = Self::default();
         for (number, columns) in text.lines().filter_map(parse_columns) {
@@ -82,7 +77,6 @@ impl CpuTimes {
     }
 
     /// Parses the lines of some CPUs, without the line of all CPUs together.
-    #[must_use]
     pub fn parse_selected(text: &str, is_selected: impl Fn(u32) -> bool) -> Self {
         let selected = |(number, columns): (&str, CpuTicks)| {
             number.parse().is_ok_and(&is_selected).then_some(columns)
@@ -98,25 +92,21 @@ impl CpuTimes {
     }
 
     /// Returns the ticks of processes in the kernel, without interrupts.
-    #[must_use]
     pub const fn system_ticks(columns: &CpuTicks) -> u64 {
         columns[SYSTEM]
     }
 
     /// Returns the ticks that the hypervisor took.
-    #[must_use]
     pub const fn stolen_ticks(columns: &CpuTicks) -> u64 {
         columns[STEAL]
     }
 
     /// Returns the ticks of all CPUs taken by the hypervisor.
-    #[must_use]
     pub fn steal_ticks(&self) -> Option<u64> {
         self.total.map(|columns| columns[STEAL])
     }
 
     /// Returns the sum over the online CPUs.
-    #[must_use]
     pub fn sum_cpus(&self) -> CpuTicks {
         let mut sum = CpuTicks::default();
         for cpu in &self.cpus {
@@ -127,7 +117,6 @@ impl CpuTimes {
 
     /// Returns the CPU time from `self` to `after`, a window of `wall_s` seconds. The threads that
     /// moved data used `threads_s` seconds of CPU time.
-    #[must_use]
     pub fn account(&self, after: &Self, wall_s: f64, threads_s: f64) -> CpuAccount {
         let (from, to) = (self.sum_cpus(), after.sum_cpus());
         let between = |ticks: &dyn Fn(&CpuTicks) -> u64| {

@@ -59,7 +59,6 @@ const MAX_ENCODED_CHARS: usize = 4 << 20;
 
 impl EncodedHistogram {
     /// Encodes a histogram for storage.
-    #[must_use]
     pub fn from_histogram(histogram: &Histogram<u64>) -> Self {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()
@@ -103,7 +102,6 @@ impl From<EncodedHistogram> for String {
 impl LatencyDistribution {
     /// Builds a distribution from a histogram; the sum is as exact as the histogram's significant
     /// digits.
-    #[must_use]
     pub fn from_histogram(histogram: &Histogram<u64>) -> Self {
         let has_values = !histogram.is_empty();
         Self {
@@ -119,7 +117,6 @@ impl LatencyDistribution {
 
     /// Decodes the values into an auto-resizing histogram with as many significant digits as the
     /// stored one, so that both give the same quantiles. Empty if only moments are known.
-    #[must_use]
     pub fn decode_histogram(&self) -> Histogram<u64> {
         let Some(encoded) = &self.histogram else { return new_histogram() };
         let mut values = encoded.decode();
@@ -128,7 +125,6 @@ impl LatencyDistribution {
     }
 
     /// Builds a distribution from values in ns, with exact moments.
-    #[must_use]
     pub fn from_values(values_ns: &[u64]) -> Self {
         let mut histogram = new_histogram();
         for value in values_ns {
@@ -160,7 +156,6 @@ fn lowest_value(histogram: &Histogram<u64>) -> u64 {
 ///
 /// # Panics
 /// Never: three digits are supported.
-#[must_use]
 pub fn new_histogram() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are possible")
 }
@@ -171,9 +166,6 @@ pub mod as_text {
     use serde::{Deserializer, Serializer, de};
 
     /// Serializes the histogram as text.
-    ///
-    /// # Errors
-    /// Those of the serializer.
     pub fn serialize<S: Serializer>(
         histogram: &Histogram<u64>,
         to: S,
@@ -238,7 +230,6 @@ pub struct MergedDistribution {
 
 impl MergedDistribution {
     /// Merges distributions; `None` without any.
-    #[must_use]
     pub fn merge<'a>(parts: impl IntoIterator<Item = &'a LatencyDistribution>) -> Option<Self> {
         parts.into_iter().map(Self::from_part).reduce(Self::merge_with)
     }
@@ -282,7 +273,6 @@ impl MergedDistribution {
     }
 
     /// Returns the exact mean in seconds; `None` without values.
-    #[must_use]
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns * 1e-9 / self.count as f64)
     }

@@ -121,7 +121,6 @@ pub enum Doubt {
     NotPositive {
         /// The metric.
         metric: String,
-        /// The figure.
         figure: f64,
         /// Unit of the metric.
         unit: Unit,
@@ -141,7 +140,6 @@ pub enum Doubt {
     AboveLimit {
         /// The median.
         median: f64,
-        /// The limit.
         limit: PhysicalLimit,
         /// Unit of both.
         unit: Unit,
@@ -155,7 +153,6 @@ pub enum Doubt {
     UnknownMetric {
         /// The case.
         case: String,
-        /// The metric.
         metric: String,
     },
     /// Arrays too small for STREAM's own rule.
@@ -400,7 +397,6 @@ pub enum Doubt {
         place: String,
         /// Minimum share of the bytes that did not come from there.
         share: f64,
-        /// Bytes read.
         read_bytes: u64,
         /// Bytes that came from the device or server, for any reader.
         moved_bytes: f64,
@@ -414,7 +410,6 @@ pub enum Doubt {
         place: String,
         /// Minimum share of the bytes that did not get there.
         share: f64,
-        /// Bytes written.
         written_bytes: u64,
         /// Bytes that reached the device or server, from any writer.
         moved_bytes: f64,
@@ -520,7 +515,6 @@ pub enum Doubt {
         /// The file or directory.
         #[serde(with = "crate::path_text")]
         path: PathBuf,
-        /// The operation.
         operation: String,
         /// Error of the kernel.
         cause: String,
@@ -544,7 +538,6 @@ pub enum Doubt {
     WorseThanPeers {
         /// The host.
         host: String,
-        /// Its value.
         value: f64,
         /// The median over all hosts.
         median: f64,
@@ -556,7 +549,6 @@ pub enum Doubt {
     /// A host was saturated while several moved data: the result may be its limit. Derived, and
     /// never stored.
     HostSaturated {
-        /// The host.
         host: String,
         /// The saturated resource.
         resource: HostResource,

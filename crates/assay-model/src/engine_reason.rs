@@ -36,7 +36,6 @@ pub enum EngineReason {
 
 impl EngineReason {
     /// Returns the stored identifier.
-    #[must_use]
     pub const fn id(&self) -> &'static str {
         match self {
             Self::AskedFor => "asked-for",

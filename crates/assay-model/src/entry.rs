@@ -35,7 +35,6 @@ pub struct SeriesKey {
 pub enum EntryValue {
     /// A value in the metric's base unit, with its weight in means.
     Sample {
-        /// The value.
         value: f64,
         /// Its weight: seconds, bytes or operations that the value is a mean over.
         weight: f64,
@@ -61,7 +60,6 @@ pub struct MeasuredSpan {
 
 impl SeriesKey {
     /// Returns the key of a metric's only series.
-    #[must_use]
     pub const fn only_series(metric: &'static str) -> Self {
         Self { metric, dimensions: Attributes::new() }
     }
@@ -81,7 +79,6 @@ impl EntryValue {
     /// A weight of exactly 1 marks a value as one repetition of the same work, for which means are
     /// calculated differently. So a weight of 1 second, byte or operation is increased by a
     /// billionth.
-    #[must_use]
     pub fn weighted(value: f64, weight: f64) -> Self {
         let is_one = (weight - 1.0).abs() < 1e-9;
         Self::Sample { value, weight: if is_one { 1.0 + 1e-9 } else { weight } }
@@ -90,7 +87,6 @@ impl EntryValue {
 
 impl MeasuredSpan {
     /// Converts a span from seconds.
-    #[must_use]
     pub fn from_seconds(start_s: f64, length_s: f64, warmup: bool) -> Self {
         let ns = |seconds: f64| (seconds * 1e9).round().max(0.0) as u64;
         Self { from_ns: ns(start_s), to_ns: ns(start_s + length_s), warmup }
@@ -98,6 +94,16 @@ impl MeasuredSpan {
 }
 
 impl MeasurementEntry {
+    /// Returns a result of a metric's only series.
+    pub const fn measured(metric: &'static str, value: EntryValue) -> Self {
+        Self::Measured(SeriesKey::only_series(metric), value)
+    }
+
+    /// Returns a fact about the case.
+    pub fn fact(name: Attribute, value: impl Into<AttributeValue>) -> Self {
+        Self::Fact(name, value.into())
+    }
+
     /// Adds a dimension to the series; returns entries about the case unchanged.
     #[must_use]
     pub fn with_dimension(mut self, name: Attribute, value: impl Into<AttributeValue>) -> Self {
@@ -108,12 +114,8 @@ impl MeasurementEntry {
     }
 
     /// Returns a sample of weight 1 of a metric's only series.
-    #[must_use]
     pub const fn sample(metric: &'static str, value: f64) -> Self {
-        Self::Measured(
-            SeriesKey::only_series(metric),
-            EntryValue::Sample { value, weight: 1.0 },
-        )
+        Self::measured(metric, EntryValue::Sample { value, weight: 1.0 })
     }
 
     /// Adds `dimensions` to the series; returns entries about the case unchanged.

@@ -18,7 +18,6 @@ use crate::plan::Plan;
 /// Version of the event format. Fields may be added; none changes its meaning within a version.
 pub const FORMAT: u32 = 2;
 
-/// Event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum RunEvent {
@@ -93,7 +92,6 @@ pub enum RunEvent {
     CaseCut {
         /// Its identifier in the plan.
         case: String,
-        /// The host.
         host: String,
     },
     /// The last event of every run that was not killed.
@@ -139,6 +137,24 @@ pub struct RunStarted {
     pub after: Option<String>,
 }
 
+impl RunStarted {
+    /// Returns the start of a run in today's format, without label, note and request.
+    pub fn new(run: impl Into<String>, started: impl Into<String>, plan: Plan) -> Self {
+        Self {
+            format: FORMAT,
+            run: run.into(),
+            label: None,
+            note: None,
+            started: started.into(),
+            plan,
+            command: Vec::new(),
+            asked: None,
+            turn: None,
+            after: None,
+        }
+    }
+}
+
 /// Position of a run among the runs of conditions that take turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnPosition {
@@ -166,6 +182,22 @@ pub struct TurnPosition {
     pub combination: Option<u32>,
 }
 
+impl TurnPosition {
+    /// Returns the position of a run of two conditions, which is no control.
+    pub fn new(comparison: impl Into<String>, seed: u64, number: u32, block: u32) -> Self {
+        Self {
+            comparison: comparison.into(),
+            seed,
+            number,
+            block,
+            is_control: false,
+            has_looks: false,
+            levels: Vec::new(),
+            combination: None,
+        }
+    }
+}
+
 /// Command line in the language of a tool, as the user typed it, so that the result can be printed
 /// in that language again. The files that it names are raw outputs of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,6 +222,19 @@ pub struct HostJoined {
     /// Groups that the user assigned it to; each has totals of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
+}
+
+impl HostJoined {
+    /// Returns a host without state, clock and groups.
+    pub fn new(host: impl Into<String>, facts: HostFacts) -> Self {
+        Self {
+            host: host.into(),
+            facts,
+            state: HostState::default(),
+            clock: HostClock::default(),
+            labels: Vec::new(),
+        }
+    }
 }
 
 /// Resolution and cost of a host's clock, and the time of a null kernel.
@@ -230,6 +275,18 @@ pub struct SeriesOpened {
     pub dimensions: Attributes,
 }
 
+impl SeriesOpened {
+    /// Returns the start of a series.
+    pub fn new(
+        series: u32,
+        case: impl Into<String>,
+        metric: impl Into<String>,
+        dimensions: Attributes,
+    ) -> Self {
+        Self { series, case: case.into(), metric: metric.into(), dimensions }
+    }
+}
+
 /// A measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -245,6 +302,13 @@ pub struct Sample {
     pub preparation: u32,
     /// Nanoseconds since the run started.
     pub at_ns: u64,
+}
+
+impl Sample {
+    /// Returns a sample of the first preparation, at the start of the run, with the weight 1.
+    pub const fn new(series: u32, value: f64) -> Self {
+        Self { series, value, weight: 1.0, preparation: 0, at_ns: 0 }
+    }
 }
 
 const fn one() -> f64 {
@@ -290,7 +354,6 @@ pub struct ToolFigures {
     /// The minimum, in the metric's base unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
     /// The maximum.
@@ -313,22 +376,17 @@ pub struct Fact {
     pub value: AttributeValue,
 }
 
-/// Subject of a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FactSubject {
-    /// A series.
     Series(u32),
     /// All series of a case.
     Case(String),
     /// All series of a case on one host.
     CaseOn {
-        /// The case.
         case: String,
-        /// The host.
         host: String,
     },
-    /// A host.
     Host(String),
 }
 

@@ -17,7 +17,6 @@ pub const LABEL_FACTOR: &str = "label";
 /// Maximum number of levels of one factor.
 const MAX_LEVELS: usize = MAX_COMBINATIONS;
 
-/// Level of a factor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FactorLevel {
     /// Name of the factor.
@@ -65,7 +64,6 @@ pub enum FactorError {
     NestedLevel {
         /// Name of the factor.
         factor: String,
-        /// The level.
         level: String,
     },
     /// A level of the factor `hosts` that is no number of hosts.
@@ -104,7 +102,6 @@ pub enum FactorError {
 
 impl FactorError {
     /// Returns the remedy.
-    #[must_use]
     pub fn advice(&self) -> String {
         match self {
             Self::Name(_) => "use a name like `depth`, which stands as `{depth}`".to_owned(),
@@ -261,7 +258,6 @@ pub fn combine_levels(factors: &[FactorLevels]) -> Result<Vec<Vec<FactorLevel>>,
 }
 
 /// Formats levels as the label of a condition: `size=1 depth=2`.
-#[must_use]
 pub fn format_levels(levels: &[FactorLevel]) -> String {
     levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }

@@ -204,7 +204,6 @@ pub struct HostState {
 impl HostFacts {
     /// Whether the processor is emulated, also inside a container (`qemu, docker`). Speeds measured
     /// there do not describe a machine.
-    #[must_use]
     pub fn is_emulated(&self) -> bool {
         let layers = self.system.virtualization.as_deref().unwrap_or_default();
         layers.split(", ").any(|layer| layer == EMULATOR)
@@ -212,7 +211,6 @@ impl HostFacts {
 
     /// Returns the memory that a measurement may use, in bytes: the available memory, capped by the
     /// control group; 0 = unknown.
-    #[must_use]
     pub fn usable_bytes(&self) -> u64 {
         let available = Some(self.memory.available_bytes).filter(|bytes| *bytes > 0);
         available.into_iter().chain(self.limits.memory_available_bytes).min().unwrap_or(0)
@@ -220,7 +218,6 @@ impl HostFacts {
 
     /// Whether the memory is known; a host that hides `/proc/meminfo` does not report it, but its
     /// control group may.
-    #[must_use]
     pub const fn has_known_memory(&self) -> bool {
         self.memory.available_bytes > 0 || self.limits.memory_available_bytes.is_some()
     }
@@ -228,13 +225,11 @@ impl HostFacts {
 
 impl Topology {
     /// Returns the number of NUMA nodes, with and without CPUs.
-    #[must_use]
     pub const fn node_count(&self) -> usize {
         self.numa.len() + self.memory_nodes.len()
     }
 
     /// Returns all usable CPU numbers, ascending.
-    #[must_use]
     pub fn cpu_ids(&self) -> Vec<u32> {
         self.cpus.iter().map(|cpu| cpu.id).collect()
     }
@@ -250,7 +245,6 @@ impl Topology {
     /// Returns the sum of the distinct last-level caches that any of `cpus` uses, in bytes.
     /// STREAM's rule "four times the last-level cache" needs this sum, not the size of one cache,
     /// on machines with several.
-    #[must_use]
     pub fn last_level_bytes(&self, cpus: &[u32]) -> u64 {
         let used = |cache: &&Cache| cache.cpus.iter().any(|cpu| cpus.contains(cpu));
         self.last_level().filter(used).map(|cache| cache.bytes).sum()
@@ -259,7 +253,6 @@ impl Topology {
     /// Returns the sum of the distinct caches of all levels that any of `cpus` uses, in bytes; 0
     /// without a visible last level. Many second-level caches together exceed the last-level cache of
     /// some servers, and with exclusive levels data is in either.
-    #[must_use]
     pub fn cache_bytes(&self, cpus: &[u32]) -> u64 {
         if self.last_level_bytes(cpus) == 0 {
             return 0;
@@ -269,7 +262,6 @@ impl Topology {
     }
 
     /// Returns one CPU per physical core, the lowest-numbered thread of each.
-    #[must_use]
     pub fn one_cpu_per_core(&self, cpus: &[u32]) -> Vec<u32> {
         let mut seen = std::collections::BTreeSet::new();
         let first = |cpu: &&Cpu| cpus.contains(&cpu.id) && seen.insert((cpu.socket, cpu.core));
@@ -286,7 +278,6 @@ pub struct FileSystemCapacity {
     pub free_bytes: u64,
     /// Maximum number of files; 0 without a fixed maximum.
     pub files: u64,
-    /// Free files.
     pub free_files: u64,
 }
 

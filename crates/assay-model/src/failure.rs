@@ -29,7 +29,6 @@ pub enum FailureReason {
     CurveWithoutMaximum,
     /// No rate was shown to meet the goal.
     NoRateKeepsGoal {
-        /// The goal.
         goal: String,
         /// The last rate that was tried, if any.
         last: Option<TriedRate>,
@@ -42,7 +41,6 @@ pub enum FailureReason {
         operation: String,
         /// Offset in bytes.
         offset: u64,
-        /// The target.
         target: String,
         /// Error of the kernel or the verifier.
         causes: Vec<String>,
@@ -110,7 +108,6 @@ pub enum FailureReason {
         /// The far end.
         peer: String,
     },
-    /// ICMP has no streams.
     IcmpHasNoStreams,
     /// The host does not reply to ICMP echo requests.
     NoEcho,
@@ -138,7 +135,6 @@ pub enum FailureReason {
         /// Error of the launcher.
         causes: Vec<String>,
     },
-    /// A rank died.
     RankDied {
         /// Kind of death in the launcher's wording: `signal 9 (killed)`.
         how: String,
@@ -284,7 +280,6 @@ pub enum ErrorArea {
 
 impl FailureReason {
     /// Whether a connection or its far end failed, so that earlier results are valid.
-    #[must_use]
     pub const fn is_connection_failure(&self) -> bool {
         matches!(
             self,
@@ -298,7 +293,6 @@ impl FailureReason {
     }
 
     /// Returns the stable name for scripts.
-    #[must_use]
     pub const fn id(&self) -> &'static str {
         match self {
             Self::NoSamples => "no-samples",
@@ -336,7 +330,6 @@ impl FailureReason {
     }
 
     /// Returns the messages of an error and its sources, outermost first.
-    #[must_use]
     pub fn error_chain(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
         std::iter::successors(Some(error), |error| error.source())
             .map(ToString::to_string)
@@ -344,7 +337,6 @@ impl FailureReason {
     }
 
     /// Returns the messages of an error and its sources in one line.
-    #[must_use]
     pub fn error_line(error: &(dyn std::error::Error + 'static)) -> String {
         Self::error_chain(error).join(": ")
     }

@@ -36,9 +36,7 @@ pub struct FileTally {
     /// Operations that the workload requests; others accompany them, such as opening a file before
     /// reading it.
     pub requested: OperationCount,
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
     /// Nanoseconds from the intended start of a requested operation to its end, in an open loop.
     /// Operations that were due and never started count with their waiting time until the end of
@@ -82,7 +80,6 @@ pub struct FileFailure {
     /// The file or directory.
     #[serde(with = "crate::path_text")]
     pub path: PathBuf,
-    /// The operation.
     pub operation: FileOperation,
     /// Error of the kernel.
     pub reason: String,
@@ -91,7 +88,6 @@ pub struct FileFailure {
 impl FileInterval {
     /// Returns the part of one kind of operation, without single latencies, which are not kept per
     /// kind.
-    #[must_use]
     pub fn for_operation(&self, operation: FileOperation) -> Self {
         let bytes = |moves, bytes| if operation == moves { bytes } else { 0 };
         let tally = FileTally {
@@ -118,7 +114,6 @@ impl OperationCount {
     }
 
     /// Returns the mean in ms; 0 without operations.
-    #[must_use]
     pub fn mean_ms(self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum_ns as f64 / self.count as f64 / 1e6 }
     }
@@ -138,7 +133,6 @@ impl FileTally {
     }
 
     /// Returns the count of one kind of operation.
-    #[must_use]
     pub fn count_of(&self, operation: FileOperation) -> OperationCount {
         self.operations[operation.index()]
     }

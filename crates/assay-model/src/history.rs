@@ -69,7 +69,6 @@ pub struct HistoryPoint {
     pub started: String,
     /// Its label.
     pub label: Option<String>,
-    /// The median.
     pub median: f64,
     /// Its interval within the run.
     pub ci: Option<[f64; 2]>,

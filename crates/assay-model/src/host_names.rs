@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 /// Formats hosts as a compact list that `--hosts` accepts: names that differ only in their last
 /// number form a range.
-#[must_use]
 pub fn format_host_list(hosts: &[&str]) -> String {
     /// Text before the number, its zero-padded width (0 = not padded), and text after it.
     type Family<'a> = (&'a str, usize, &'a str);
@@ -29,7 +28,6 @@ pub fn format_host_list(hosts: &[&str]) -> String {
 
 /// Returns an error message for a name of digits and dots that is not an IPv4 address. It cannot be
 /// a host name, because no domain ends in a number.
-#[must_use]
 pub fn address_error(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.split('.').collect();
     let is_meant =

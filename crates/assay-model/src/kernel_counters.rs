@@ -71,7 +71,6 @@ pub struct CountedSeries {
 pub struct OmittedCounter {
     /// Path, device or counter: `/data`, `sda`, `sda device-read-bytes`.
     pub name: String,
-    /// Reason.
     pub reason: OmissionReason,
 }
 
@@ -104,13 +103,11 @@ macro_rules! counters {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// Returns the stable name.
-            #[must_use]
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$variant => $id,)+ }
             }
 
             /// Returns the unit of its increase.
-            #[must_use]
             pub const fn unit(self) -> Unit {
                 match self { $(Self::$variant => Unit::$unit,)+ }
             }
@@ -171,7 +168,6 @@ counters! {
 
 impl CounterRecord {
     /// Returns the increase of a counter, summed over its objects; `None` if nothing counted it.
-    #[must_use]
     pub fn total(&self, counter: Counter) -> Option<f64> {
         let totals = self.of_counter(counter).map(|it| it.total);
         totals.reduce(|sum, it| sum + it)
@@ -183,7 +179,6 @@ impl CounterRecord {
     }
 
     /// Returns the names of the objects of a counter.
-    #[must_use]
     pub fn names(&self, counter: Counter) -> String {
         let names: Vec<&str> = self.of_counter(counter).map(|it| it.of.as_str()).collect();
         names.join(", ")

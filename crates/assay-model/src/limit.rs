@@ -18,7 +18,6 @@ pub struct PhysicalLimit {
     pub basis: LimitBasis,
 }
 
-/// Basis of a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
 pub enum LimitBasis {
@@ -35,7 +34,6 @@ pub enum LimitBasis {
     Rpeak(Rpeak),
     /// The multiply-add peak in double precision that was measured in the same run.
     MeasuredPeak {
-        /// Its instruction set.
         instruction_set: String,
         /// Number of cores it ran on.
         cores: usize,
@@ -60,7 +58,6 @@ pub enum LimitBasis {
 /// Modules in the same bank share a channel and count once. If the modules name no bank, each
 /// counts as one channel, which can only raise the limit. `None` if SMBIOS is hidden, as in most
 /// guests.
-#[must_use]
 pub fn memory_bandwidth(host: &HostFacts) -> Option<PhysicalLimit> {
     let modules = host.memory.modules.as_ref().filter(|modules| !modules.is_empty())?;
     let mut channels: BTreeMap<&str, f64> = BTreeMap::new();
@@ -99,7 +96,6 @@ pub struct Rpeak {
 
 impl Rpeak {
     /// Returns the product in FLOP/s.
-    #[must_use]
     pub fn value(self) -> f64 {
         self.cores as f64 * f64::from(self.flop_per_cycle) * self.clock_hz
     }

@@ -43,7 +43,6 @@ pub enum MpiLauncherKind {
 
 impl MpiInstallation {
     /// Returns name and version.
-    #[must_use]
     pub fn label(&self) -> String {
         if self.version.is_empty() {
             self.name.clone()
@@ -53,7 +52,6 @@ impl MpiInstallation {
     }
 
     /// Whether it is used through the MPI 5 standard ABI.
-    #[must_use]
     pub fn uses_standard_abi(&self) -> bool {
         self.abi == MpiAbi::Standard
     }

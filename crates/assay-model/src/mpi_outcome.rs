@@ -73,7 +73,6 @@ pub enum MpiAbi {
 
 impl MpiAbi {
     /// Returns the name as it is stored and printed.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mpich => "mpich",

@@ -98,7 +98,6 @@ pub struct Coalescing {
 pub struct NetworkPath {
     /// The host as the user named it; `None` if only properties of a path were given.
     pub host: Option<String>,
-    /// Its address.
     pub address: Option<String>,
     /// The first device of the path; `None` also for loopback.
     pub device: Option<String>,
@@ -118,7 +117,6 @@ pub struct NetworkPath {
 
 impl NetworkSetup {
     /// Returns the settings of a device.
-    #[must_use]
     pub fn device(&self, name: &str) -> Option<&DeviceSetup> {
         self.devices.iter().find(|setup| setup.device == name)
     }
@@ -126,7 +124,6 @@ impl NetworkSetup {
 
 impl NetworkPath {
     /// Returns the bandwidth-delay product: speed × round trip.
-    #[must_use]
     pub fn bandwidth_delay_bytes(&self) -> Option<f64> {
         Some(self.link_bit_per_s? / 8.0 * self.round_trip_s?)
     }

@@ -16,14 +16,12 @@ use serde::{Deserialize, Deserializer, Serializer};
 const BYTE_BASE: u32 = 0xEF00;
 
 /// Whether a character encodes a non-UTF-8 byte.
-#[must_use]
 pub const fn is_encoded_byte(c: char) -> bool {
     matches!(c, '\u{ef80}'..='\u{efff}')
 }
 
 /// Encodes a name as text: each non-UTF-8 byte becomes a private character, which [`decode_path`]
 /// decodes.
-#[must_use]
 pub fn encode(name: &OsStr) -> String {
     let mut text = String::with_capacity(name.len());
     let byte = |byte: &u8| char::from_u32(BYTE_BASE + u32::from(*byte)).unwrap_or_default();
@@ -41,7 +39,6 @@ pub fn encode(name: &OsStr) -> String {
 }
 
 /// Decodes a text of [`encode`] to bytes.
-#[must_use]
 pub fn decode_bytes(text: &str) -> Cow<'_, [u8]> {
     if !text.contains(is_encoded_byte) {
         return Cow::Borrowed(text.as_bytes());
@@ -57,13 +54,11 @@ pub fn decode_bytes(text: &str) -> Cow<'_, [u8]> {
 }
 
 /// Decodes a text of [`encode`] to a word.
-#[must_use]
 pub fn decode_word(text: &str) -> OsString {
     OsString::from_vec(decode_bytes(text).into_owned())
 }
 
 /// Decodes a text of [`encode`] to a path.
-#[must_use]
 pub fn decode_path(text: &str) -> PathBuf {
     decode_word(text).into()
 }
@@ -94,9 +89,6 @@ enum StoredPath {
 }
 
 /// For `#[serde(with)]`.
-///
-/// # Errors
-/// Those of the serializer.
 pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     match path.to_str() {
         Some(text) => serializer.serialize_str(text),

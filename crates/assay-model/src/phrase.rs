@@ -37,10 +37,8 @@ pub enum Phrase {
     Doubt {
         /// The English text.
         english: String,
-        /// The doubt.
         doubt: Box<Doubt>,
     },
-    /// A list.
     List {
         /// The members.
         of: Vec<Self>,
@@ -64,19 +62,16 @@ macro_rules! phrase {
 
 impl Phrase {
     /// Wraps an exact number with its unit, as in machine-readable formats.
-    #[must_use]
     pub fn exact_value(written: impl Into<String>) -> Self {
         Self::Value(written.into())
     }
 
     /// Wraps an approximate value, shown with two significant digits.
-    #[must_use]
     pub const fn approximate(value: f64, unit: Unit) -> Self {
         Self::Measured(Quantity::new(value, unit), 2)
     }
 
     /// Creates a message from an English template with placeholders: names in braces.
-    #[must_use]
     pub fn from_template<const N: usize>(
         id: &'static str,
         english: &str,
@@ -98,25 +93,21 @@ impl Phrase {
     }
 
     /// Creates a message about `n` things from its English singular and plural templates.
-    #[must_use]
     pub fn plural(id: &'static str, n: usize, one: &str, many: &str) -> Self {
         Self::from_template(id, if n == 1 { one } else { many }, [("n", Self::from(n))])
     }
 
     /// Creates a list with a separator.
-    #[must_use]
     pub fn list(between: &str, of: impl IntoIterator<Item = Self>) -> Self {
         Self::List { of: of.into_iter().collect(), between: between.to_owned() }
     }
 
     /// Concatenates messages without a separator.
-    #[must_use]
     pub fn concat<const N: usize>(of: [Self; N]) -> Self {
         Self::list("", of)
     }
 
     /// Returns the identifier of the first text.
-    #[must_use]
     pub fn id(&self) -> Option<&str> {
         match self {
             Self::Words { id, .. } => Some(id),
@@ -127,7 +118,6 @@ impl Phrase {
     }
 
     /// Whether the message is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Name(text) | Self::Value(text) => text.is_empty(),

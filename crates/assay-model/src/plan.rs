@@ -31,6 +31,13 @@ pub struct Plan {
     pub omitted: Vec<OmittedMeasure>,
 }
 
+impl Plan {
+    /// Returns a plan without a seed and without omitted measures.
+    pub fn new(suite: impl Into<String>, budget_s: f64, cases: Vec<Case>) -> Self {
+        Self { suite: suite.into(), budget_s, seed: None, cases, omitted: Vec::new() }
+    }
+}
+
 /// A measure without a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OmittedMeasure {
@@ -66,7 +73,6 @@ pub enum MissingRequirement {
     Tool,
     /// A library that it uses.
     Library,
-    /// An RDMA device.
     RdmaDevice,
     /// Time: the budget of the run ended before the case.
     Time,
@@ -89,11 +95,15 @@ pub struct Case {
 }
 
 impl Case {
+    /// Returns a case that assay measures on one host.
+    pub fn new(id: impl Into<String>, workload: Workload, stopping: StoppingRule) -> Self {
+        Self { id: id.into(), by: "assay".to_owned(), workload, stopping, pair: None }
+    }
+
     /// Returns the position among the cases between two hosts. Each workload is measured by all
     /// pairs, round by round, before the next one starts. A host's own cases come first.
-    #[must_use]
     pub fn pair_order(&self) -> Option<(u32, u32)> {
-        self.pair.as_ref().map(|pair| (pair.question, pair.round))
+        self.pair.as_ref().map(|pair| (pair.workload_number, pair.round))
     }
 }
 
@@ -107,7 +117,8 @@ pub struct CasePair {
     pub address: Option<String>,
     /// Number of the workload among those of pairs. All pairs measure a workload before the next
     /// one; cases with the same workload, by different measurers, have the same number.
-    pub question: u32,
+    #[serde(rename = "question")]
+    pub workload_number: u32,
     /// Number of the round: rounds are sequential, and the pairs of a round measure at the same
     /// time.
     pub round: u32,
@@ -119,6 +130,21 @@ pub struct CasePair {
     /// RDMA device of the peer, if the fleet file names one.
     #[serde(default, skip_serializing_if = "RdmaDevice::is_open")]
     pub far: RdmaDevice,
+}
+
+impl CasePair {
+    /// Returns the only pair of the first round.
+    pub fn new(peer: impl Into<String>) -> Self {
+        Self {
+            peer: peer.into(),
+            address: None,
+            workload_number: 0,
+            round: 0,
+            together: 1,
+            own: RdmaDevice::default(),
+            far: RdmaDevice::default(),
+        }
+    }
 }
 
 /// Rule for stopping the repetitions of a case.

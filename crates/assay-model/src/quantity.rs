@@ -19,10 +19,8 @@ pub enum Unit {
     /// Bytes.
     #[serde(rename = "B")]
     Byte,
-    /// Bytes per second.
     #[serde(rename = "B/s")]
     BytePerSecond,
-    /// Bits per second.
     #[serde(rename = "bit/s")]
     BitPerSecond,
     /// Floating-point operations per second.
@@ -31,10 +29,8 @@ pub enum Unit {
     /// Input or output operations per second.
     #[serde(rename = "IO/s")]
     IoPerSecond,
-    /// Seconds.
     #[serde(rename = "s")]
     Second,
-    /// Seconds per byte.
     #[serde(rename = "s/B")]
     SecondPerByte,
     /// Cycles per second.
@@ -64,7 +60,6 @@ impl Unit {
     ];
 
     /// Returns the invariant symbol, as in machine-readable formats: `B/s`, `bit/s`, `ratio` …
-    #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Byte => "B",
@@ -92,7 +87,6 @@ pub struct Quantity {
 
 impl Quantity {
     /// Creates a quantity from a value in the base unit.
-    #[must_use]
     pub const fn new(value: f64, unit: Unit) -> Self {
         Self { value, unit }
     }
@@ -107,25 +101,21 @@ pub struct Bytes(pub u64);
 
 impl Bytes {
     /// Returns `n` × 1024 bytes.
-    #[must_use]
     pub const fn kib(n: u64) -> Self {
         Self(n << 10)
     }
 
     /// Returns `n` × 1024² bytes.
-    #[must_use]
     pub const fn mib(n: u64) -> Self {
         Self(n << 20)
     }
 
     /// Returns `n` × 1024³ bytes.
-    #[must_use]
     pub const fn gib(n: u64) -> Self {
         Self(n << 30)
     }
 
     /// Converts the size to a quantity; exact below 2⁵³.
-    #[must_use]
     pub fn to_quantity(self) -> Quantity {
         Quantity::new(self.0 as f64, Unit::Byte)
     }

@@ -49,7 +49,6 @@ pub struct Run {
 pub struct InconsistentEvent {
     /// Number of the event in the run, from 0.
     pub event: usize,
-    /// The contradiction.
     pub contradiction: EventContradiction,
 }
 
@@ -89,7 +88,6 @@ pub struct CaseRecord {
 
 impl CaseRecord {
     /// Returns the record of a case that has just begun.
-    #[must_use]
     pub fn new(case: Case) -> Self {
         Self {
             case,
@@ -152,7 +150,6 @@ impl SeriesRecord {
     }
 }
 
-/// Outcome of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaseOutcome {
     /// Success: its samples count.
@@ -177,7 +174,6 @@ pub struct RunBuilder {
 
 impl RunBuilder {
     /// Starts a run.
-    #[must_use]
     pub const fn new(started: RunStarted) -> Self {
         Self { run: Run::new(started), unplanned_series: BTreeSet::new(), event_count: 1 }
     }
@@ -193,13 +189,11 @@ impl RunBuilder {
     }
 
     /// Returns the run so far.
-    #[must_use]
     pub const fn run(&self) -> &Run {
         &self.run
     }
 
     /// Returns the finished run.
-    #[must_use]
     pub fn finish(self) -> Run {
         self.run
     }
@@ -207,7 +201,6 @@ impl RunBuilder {
 
 impl Run {
     /// Folds events into a run. `None` if the first one is not [`RunEvent::RunStarted`].
-    #[must_use]
     pub fn fold(events: impl IntoIterator<Item = RunEvent>) -> Option<Self> {
         let mut events = events.into_iter();
         let RunEvent::RunStarted(started) = events.next()? else { return None };
@@ -233,13 +226,11 @@ impl Run {
     }
 
     /// Returns the host that joined first, usually the only one; `None` if the run ended before.
-    #[must_use]
     pub fn first_host(&self) -> Option<&HostJoined> {
         self.hosts.first()
     }
 
     /// Returns the record of a case.
-    #[must_use]
     pub fn case(&self, id: &str) -> Option<&CaseRecord> {
         self.cases.iter().find(|record| record.case.id == id)
     }
@@ -423,13 +414,9 @@ mod recording {
                 MeasurementEntry::Measured(key, value) => {
                     let series = record.find_or_add_series(&key);
                     match value {
-                        EntryValue::Sample { value, weight } => series.samples.push(Sample {
-                            series: 0,
-                            value,
-                            weight,
-                            preparation: 0,
-                            at_ns: 0,
-                        }),
+                        EntryValue::Sample { value, weight } => {
+                            series.samples.push(Sample { weight, ..Sample::new(0, value) });
+                        }
                         EntryValue::Distribution(span, distribution) => {
                             series.distributions.push(stretch_record(span, distribution));
                         }
@@ -449,13 +436,7 @@ mod recording {
             let workload = LatencyWorkload { cpu: 0, bytes: 1, line_bytes: 64 };
             let stopping =
                 StoppingRule { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
-            Self::new(Case {
-                id: "x".to_owned(),
-                by: "assay".to_owned(),
-                workload: Workload::Latency(workload),
-                stopping,
-                pair: None,
-            })
+            Self::new(Case::new("x", Workload::Latency(workload), stopping))
         }
 
         fn find_or_add_series(&mut self, key: &SeriesKey) -> &mut SeriesRecord {
@@ -488,26 +469,13 @@ mod tests {
         let stopping =
             StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
         let work = LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 };
-        let case = Case {
-            id: "a".to_owned(),
-            by: "assay".to_owned(),
-            workload: Workload::Latency(work),
-            pair: None,
-            stopping,
-        };
+        let case = Case::new("a", Workload::Latency(work), stopping);
         let (suite, cases) = ("s".to_owned(), vec![case]);
-        let started = RunEvent::RunStarted(Box::new(RunStarted {
-            format: crate::event::FORMAT,
-            run: "r".to_owned(),
-            label: None,
-            note: None,
-            started: "2026-01-01T00:00:00Z".to_owned(),
-            plan: Plan { suite, budget_s: 1.0, seed: None, cases, omitted: Vec::new() },
-            command: Vec::new(),
-            asked: None,
-            turn: None,
-            after: None,
-        }));
+        let started = RunEvent::RunStarted(Box::new(RunStarted::new(
+            "r",
+            "2026-01-01T00:00:00Z",
+            Plan::new(suite, 1.0, cases),
+        )));
         Run::fold([started, RunEvent::CaseStarted { case: "a".to_owned() }, end]).unwrap()
     }
 

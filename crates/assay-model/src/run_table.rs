@@ -13,7 +13,6 @@ pub struct RunTable {
     pub rows: Vec<RunTableRow>,
 }
 
-/// Run of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunColumn {
     /// Identity and status.
@@ -32,14 +31,12 @@ pub struct RunTableRow {
 
 impl RunTableRow {
     /// Returns the first estimate, which names the row.
-    #[must_use]
     pub fn first_estimate(&self) -> Option<&MetricEstimate> {
         self.estimates.iter().flatten().next()
     }
 
     /// Returns the median of a run over that of the first run; `None` for the first run itself, and
     /// unless both are positive.
-    #[must_use]
     pub fn ratio(&self, run: usize) -> Option<f64> {
         if run == 0 {
             return None;

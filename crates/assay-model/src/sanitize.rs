@@ -13,7 +13,6 @@ use crate::path_text;
 /// bidirectional controls (UAX #9), zero-width characters, invisible fillers, tags, line and
 /// paragraph separators, and encoded bytes of non-UTF-8 names. Selectors of glyph variants are not
 /// among them: emoji need them.
-#[must_use]
 pub const fn is_hidden(c: char) -> bool {
     path_text::is_encoded_byte(c)
         || matches!(c,
@@ -29,13 +28,11 @@ pub const fn is_hidden(c: char) -> bool {
 
 /// Replaces hidden characters by escapes as in JSON: `\u202e`. JSON stays equivalent, because it
 /// contains such characters only within strings.
-#[must_use]
 pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     escape(text, false)
 }
 
 /// Spells out every hidden character for readers: `\u{202e}`.
-#[must_use]
 pub fn spell_hidden(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -53,7 +50,6 @@ pub fn spell_hidden(text: &str) -> Cow<'_, str> {
 
 /// Replaces hidden characters, tabs and line breaks by escapes as in JSON, for formats with one
 /// value a line: `\\u000a`.
-#[must_use]
 pub fn escape_line(text: &str) -> Cow<'_, str> {
     let escaped = escape_hidden(text);
     if !escaped.contains(['\t', '\n']) {
@@ -64,7 +60,6 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 
 /// Like [`escape_hidden`], but keeps the colour sequences `ESC [ … m`, for text that this program
 /// has coloured itself.
-#[must_use]
 pub fn escape_hidden_except_colours(text: &str) -> Cow<'_, str> {
     escape(text, true)
 }
@@ -100,7 +95,6 @@ fn is_colour_sequence(rest: &str) -> bool {
 
 /// Escapes a cell for spreadsheets: text that starts like a formula is prefixed with an apostrophe
 /// (OWASP, "CSV Injection"); numbers stay unchanged.
-#[must_use]
 pub fn escape_spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let is_number = text.parse::<f64>().is_ok();
@@ -111,7 +105,6 @@ pub fn escape_spreadsheet_cell(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes text for XML, within elements and within attributes in double quotes.
-#[must_use]
 pub fn escape_xml(text: &str) -> String {
     escape_hidden(text)
         .replace('&', "&amp;")
@@ -122,7 +115,6 @@ pub fn escape_xml(text: &str) -> String {
 
 /// Escapes markup for an HTML page that users' scripts also read as plain text: replaces `<` only
 /// where it would start a tag.
-#[must_use]
 pub fn escape_tags(text: &str) -> Cow<'_, str> {
     let starts_tag = |rest: &str| {
         rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))

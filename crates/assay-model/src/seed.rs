@@ -9,7 +9,6 @@ pub const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The output function of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
 /// OOPSLA 2014).
 #[inline]
-#[must_use]
 pub const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -17,13 +16,11 @@ pub const fn mix(word: u64) -> u64 {
 }
 
 /// Derives the seed of part `nth` of a parent seed: one for each step of a case or phase of a plan.
-#[must_use]
 pub const fn derive_seed(seed: u64, nth: u64) -> u64 {
     mix(mix(seed).wrapping_add(GAMMA.wrapping_mul(nth.wrapping_add(1))))
 }
 
 /// Derives a seed from a name, independent of its position among others.
-#[must_use]
 pub fn derive_named_seed(seed: u64, name: &str) -> u64 {
     name.bytes().fold(mix(seed), |seed, byte| derive_seed(seed, u64::from(byte)))
 }

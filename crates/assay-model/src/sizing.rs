@@ -18,7 +18,6 @@ pub struct LittlesLaw {
 impl LittlesLaw {
     /// Derives the third quantity from exactly two; `None` from fewer or more, or if one is not
     /// positive.
-    #[must_use]
     pub fn from_two(
         rate_per_s: Option<f64>,
         latency_s: Option<f64>,
@@ -40,7 +39,6 @@ impl LittlesLaw {
 
     /// Returns the number of threads, with one I/O each, that keep `in_flight` I/O in flight.
     /// Rounding errors above a whole number do not add a thread.
-    #[must_use]
     pub fn threads(&self) -> u64 {
         (self.in_flight - 1e-9 * self.in_flight).ceil().max(1.0) as u64
     }
@@ -71,13 +69,11 @@ const TIB: f64 = 1_099_511_627_776.0;
 
 impl ServiceLevel {
     /// Returns B/s per byte of quota (Microsoft, "Service levels for Azure NetApp Files").
-    #[must_use]
     pub const fn rate_per_byte(self) -> f64 {
         self.mib_per_s_per_tib() * MIB / TIB
     }
 
     /// Returns the published value in MiB/s per TiB.
-    #[must_use]
     pub const fn mib_per_s_per_tib(self) -> f64 {
         match self {
             Self::Standard => 16.0,
@@ -91,7 +87,6 @@ impl VolumeKind {
     /// Returns the maximum B/s of one volume: Microsoft, "Azure NetApp Files regular volume
     /// performance benchmarks for Linux" (4,500 MiB/s) and "… large volume …" (1,600, 6,400 and
     /// 12,800 MiB/s), as published in January 2026.
-    #[must_use]
     pub const fn cap_bytes_per_s(self, level: ServiceLevel) -> f64 {
         let mib_per_s = match (self, level) {
             (Self::Regular, _) => 4500.0,
@@ -104,13 +99,11 @@ impl VolumeKind {
 }
 
 /// Returns the quota in bytes that a throughput in B/s needs; `None` above the cap of the volume.
-#[must_use]
 pub fn quota_bytes(level: ServiceLevel, kind: VolumeKind, bytes_per_s: f64) -> Option<f64> {
     (bytes_per_s <= kind.cap_bytes_per_s(level)).then(|| bytes_per_s / level.rate_per_byte())
 }
 
 /// Returns the throughput of a quota in B/s, and whether the volume's cap limits it.
-#[must_use]
 pub fn throughput_bytes_per_s(
     level: ServiceLevel,
     kind: VolumeKind,
@@ -123,7 +116,6 @@ pub fn throughput_bytes_per_s(
 
 /// Returns the TCP window in bytes that each of `connections` needs: throughput × round trip /
 /// connections. With a smaller window TCP waits for acknowledgements.
-#[must_use]
 pub fn window_bytes(bytes_per_s: f64, round_trip_s: f64, connections: u32) -> f64 {
     bytes_per_s * round_trip_s / f64::from(connections.max(1))
 }

@@ -2,7 +2,6 @@
 
 /// Returns the candidate with the smallest edit distance to `given`, if at most a third of the
 /// letters differ.
-#[must_use]
 pub fn nearest_word<'a>(
     given: &str,
     candidates: impl Iterator<Item = &'a str>,

@@ -52,7 +52,6 @@ pub struct StorageOutcome {
 
 impl StorageOutcome {
     /// Returns the totals of the phase, without its intervals and further results of streams.
-    #[must_use]
     pub fn to_totals(&self) -> Self {
         Self {
             elapsed_s: self.elapsed_s,
@@ -153,7 +152,6 @@ pub struct StreamTally {
     pub target: usize,
     /// Read or write.
     pub operation: IoOperation,
-    /// The tally.
     pub tally: IoTally,
 }
 
@@ -187,9 +185,7 @@ pub struct IntervalTally {
     pub length_s: f64,
     /// Whether it belongs to the warm-up.
     pub warmup: bool,
-    /// Reads.
     pub reads: IoTally,
-    /// Writes.
     pub writes: IoTally,
     /// Counts of each stream, by its index in the workload.
     pub streams: Vec<StreamCount>,
@@ -206,7 +202,6 @@ pub struct IntervalTally {
 pub struct StreamCount {
     /// Number of reads.
     pub reads: u64,
-    /// Bytes read.
     pub read_bytes: u64,
     /// Number of writes.
     pub writes: u64,

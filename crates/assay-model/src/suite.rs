@@ -57,6 +57,13 @@ pub struct Measure {
     pub origin: Option<SuiteSource>,
 }
 
+impl Measure {
+    /// Returns a required measure by any measurer, whose interval is to reach `target`.
+    pub const fn new(request: MeasureRequest, target: f64) -> Self {
+        Self { by: Vec::new(), share: 1.0, target, optional: false, request, origin: None }
+    }
+}
+
 /// Source text of a measure, for error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuiteSource {
@@ -73,7 +80,6 @@ pub struct SuiteSource {
 impl SuiteSource {
     /// Returns the byte range of the first of `keys` that is present; without any, that of the
     /// heading.
-    #[must_use]
     pub fn key_span(&self, keys: &[&str]) -> Range<usize> {
         let given = |key: &&str| self.keys.iter().find(|(name, _)| name == key);
         let found = keys.iter().find_map(given).map(|(_, span)| span);
@@ -83,7 +89,6 @@ impl SuiteSource {
 
 impl Suite {
     /// Merges several suites into one run; each keeps its time.
-    #[must_use]
     pub fn merge(suites: &[Self]) -> Self {
         let mut names: Vec<&str> = Vec::new();
         let mut measures: Vec<Measure> = Vec::new();
@@ -185,8 +190,6 @@ pub enum MeasureRequest {
 }
 
 impl MeasureRequest {
-    /// Returns its benchmark.
-    #[must_use]
     pub fn benchmark(&self) -> Benchmark {
         match self {
             Self::Machine(benchmark) => *benchmark,

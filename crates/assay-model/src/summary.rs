@@ -118,7 +118,6 @@ pub struct MetricEstimate {
 impl MetricEstimate {
     /// Whether it is a total over several hosts: all of a run or a group. For MPI, `hosts` are
     /// those of its ranks, so this is false.
-    #[must_use]
     pub fn spans_hosts(&self) -> bool {
         let section = Benchmark::from_id(&self.benchmark).map(|it| it.definition().section);
         section.is_some_and(ReportSection::has_host_totals)
@@ -126,7 +125,6 @@ impl MetricEstimate {
     }
 
     /// Whether this host contributed to it, alone or together with others.
-    #[must_use]
     pub fn involves_host(&self, host: &str) -> bool {
         let hosts = self.parameters.get(&Attribute::Hosts).filter(|_| self.spans_hosts());
         let mut hosts = hosts.and_then(AttributeValue::as_text).unwrap_or_default().split(',');

@@ -24,7 +24,6 @@ pub enum DistrustReason<'s> {
 
 impl<'s> DistrustReason<'s> {
     /// Returns the stable name for scripts: that of the doubt, or one that no doubt has.
-    #[must_use]
     pub fn id(self) -> &'static str {
         match self {
             Self::OneSample => "one-sample",
@@ -35,7 +34,6 @@ impl<'s> DistrustReason<'s> {
     }
 
     /// Returns the level of a value with this reason.
-    #[must_use]
     pub fn level(self) -> TrustLevel {
         match self {
             Self::OneSample | Self::NoInterval | Self::WideInterval { .. } => TrustLevel::Noisy,
@@ -44,7 +42,6 @@ impl<'s> DistrustReason<'s> {
     }
 
     /// Returns the most serious reason that the value itself gives; `None` for a sound value.
-    #[must_use]
     pub fn from_estimate(estimate: &'s MetricEstimate) -> Option<Self> {
         let first = |is_it: &dyn Fn(&Doubt) -> bool| {
             estimate.warnings.iter().find(|doubt| is_it(doubt)).map(Self::Doubted)
@@ -57,7 +54,6 @@ impl<'s> DistrustReason<'s> {
     }
 
     /// Returns the most serious reason of the value, its host and its run.
-    #[must_use]
     pub fn from_run(estimate: &'s MetricEstimate, summary: &'s RunSummary) -> Option<Self> {
         let own = Self::from_estimate(estimate);
         let concerns_value = |doubt: &&Doubt| {
@@ -73,7 +69,6 @@ impl<'s> DistrustReason<'s> {
     }
 
     /// Returns the level of a value with or without a reason.
-    #[must_use]
     pub fn level_of(reason: Option<Self>) -> TrustLevel {
         reason.map_or(TrustLevel::Sound, Self::level)
     }
@@ -93,7 +88,6 @@ fn check_interval<'s>(estimate: &MetricEstimate) -> Option<DistrustReason<'s>> {
 
 /// Returns the wider side of an interval over the median, which reports print after ±. Returns 0 for an
 /// interval without a width, even around a median of 0, and `None` for another one around 0.
-#[must_use]
 pub fn relative_wider_side(median: f64, [low, high]: [f64; 2]) -> Option<f64> {
     let side = (high - median).max(median - low);
     let width = if side == 0.0 { 0.0 } else { side / median.abs() };
@@ -106,7 +100,6 @@ pub fn run_doubts(summary: &RunSummary) -> impl Iterator<Item = &Doubt> {
 }
 
 /// Whether values with a doubt are not sound.
-#[must_use]
 pub fn lowers_trust(doubt: &Doubt) -> bool {
     doubt.row().level > TrustLevel::Sound
 }

@@ -128,13 +128,11 @@ impl Workload {
     }
 
     /// Whether the workload draws random numbers in every run.
-    #[must_use]
     pub const fn is_random(&self) -> bool {
         self.as_storage().is_some() || self.as_files().is_some()
     }
 
     /// Whether assay checks every single result, so that those before an interruption count.
-    #[must_use]
     pub const fn checks_each_result(&self) -> bool {
         match self {
             Self::Linpack(_)
@@ -157,8 +155,6 @@ impl Workload {
         }
     }
 
-    /// Returns its benchmark.
-    #[must_use]
     pub const fn benchmark(&self) -> Benchmark {
         match self {
             Self::Stream(_) => Benchmark::MemoryStream,
@@ -183,7 +179,6 @@ impl Workload {
 
     /// Returns the dimensions that all series of a case share; the measurer `by` adds those that
     /// distinguish them.
-    #[must_use]
     pub fn dimensions(&self, by: &str) -> Attributes {
         match self {
             Self::Stream(work) => dimensions::stream(work),
@@ -215,7 +210,6 @@ impl Workload {
     }
 
     /// Returns the CPUs that it keeps busy.
-    #[must_use]
     pub fn cpus(&self) -> Vec<u32> {
         match self {
             Self::Stream(work) => work.domains.iter().flat_map(|d| d.cpus.clone()).collect(),
@@ -278,7 +272,6 @@ impl Workload {
     }
 
     /// Returns the latency goal of a storage search.
-    #[must_use]
     pub fn latency_goal(&self) -> Option<&LatencyGoal> {
         match &self.as_storage()?.course {
             MeasurementMode::Search(goal) => Some(goal),
@@ -343,7 +336,6 @@ pub struct LatencyWorkload {
 
 /// Returns the cache line size of every x86 and nearly every Arm processor, for use if none is
 /// visible.
-#[must_use]
 pub const fn usual_line_bytes() -> u32 {
     64
 }

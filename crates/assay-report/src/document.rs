@@ -86,7 +86,6 @@ pub struct ReportTable {
     pub rows: Vec<Vec<TableCell>>,
 }
 
-/// Column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableColumn {
     /// Heading of the column.
@@ -121,18 +120,15 @@ impl ColumnCell {
 }
 
 /// Returns a cell of a left-aligned column.
-#[must_use]
 pub fn left<C: Into<TableCell>>(title: &str, cell: C) -> ColumnCell {
     ColumnCell::new(title, ColumnAlignment::Left, cell)
 }
 
 /// Returns a cell of a right-aligned column.
-#[must_use]
 pub fn right<C: Into<TableCell>>(title: &str, cell: C) -> ColumnCell {
     ColumnCell::new(title, ColumnAlignment::Right, cell)
 }
 
-/// Cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableCell {
     /// Text of the cell.
@@ -194,7 +190,6 @@ pub struct Plot {
 
 impl Plot {
     /// Creates a plot of curves without bands, limit or marks.
-    #[must_use]
     pub fn new(
         title: impl Into<String>,
         description: impl Into<String>,
@@ -280,7 +275,6 @@ pub struct Axis {
 
 impl Axis {
     /// Creates an axis.
-    #[must_use]
     pub fn new(label: impl Into<String>, unit: Unit, scale: Scale) -> Self {
         Self { label: label.into(), unit, scale }
     }
@@ -301,7 +295,6 @@ pub enum Scale {
 
 impl Scale {
     /// Whether equal distances are equal differences.
-    #[must_use]
     pub const fn is_proportional(self) -> bool {
         matches!(self, Self::Linear | Self::LinearFitted)
     }
@@ -317,7 +310,6 @@ pub struct PlotSeries {
 
 impl PlotSeries {
     /// Collects the points of every curve, by the curves' names.
-    #[must_use]
     pub fn group_points(points: impl IntoIterator<Item = (String, PlotPoint)>) -> Vec<Self> {
         let curves = group_pairs(points).into_iter();
         curves.map(|(name, points)| Self { name, points }).collect()
@@ -355,7 +347,6 @@ pub struct ReferenceLine {
 
 impl Document {
     /// Creates a document without blocks.
-    #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), blocks: Vec::new(), is_dense: false }
     }
@@ -402,7 +393,6 @@ impl Document {
 
 impl ReportTable {
     /// Creates a table without rows, whose columns are those of the first one.
-    #[must_use]
     pub fn with_caption(caption: impl Into<String>) -> Self {
         Self { caption: caption.into(), columns: vec![], rows: vec![] }
     }
@@ -444,7 +434,6 @@ impl ReportTable {
     ///
     /// # Panics
     /// If a column does not exist.
-    #[must_use]
     pub fn with_columns(&self, columns: &[usize]) -> Self {
         let cells = |row: &Vec<TableCell>| columns.iter().map(|i| row[*i].clone()).collect();
         Self {
@@ -457,19 +446,16 @@ impl ReportTable {
 
 impl TableCell {
     /// Creates a cell without text that refers to notes.
-    #[must_use]
     pub fn with_marks(marks: Vec<usize>) -> Self {
         Self { marks, ..Self::default() }
     }
 
     /// Creates a cell with an abbreviated form.
-    #[must_use]
     pub fn with_short(text: impl Into<String>, short: Option<String>) -> Self {
         Self { text: text.into(), short, ..Self::default() }
     }
 
     /// Whether the cell has neither text nor marks.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.marks.is_empty()
     }
@@ -477,7 +463,6 @@ impl TableCell {
 
 impl TableCell {
     /// Creates a cell whose text has a meaning.
-    #[must_use]
     pub fn with_tone(text: impl Into<String>, tone: Tone) -> Self {
         Self { text: text.into(), tone, ..Self::default() }
     }

@@ -27,7 +27,6 @@ pub use open_metrics::SampleTimes;
 pub use table::ColumnKind;
 use table::ExportColumn;
 
-/// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
     /// One row of comma-separated values for each result.
@@ -61,7 +60,6 @@ pub struct ExportedRun {
 
 impl ExportedRun {
     /// Prepares a run with its summary.
-    #[must_use]
     pub fn new(
         run: Run,
         summary: RunSummary,
@@ -90,7 +88,6 @@ pub enum ExportedFiles {
     Files(Vec<(&'static str, Vec<u8>)>),
 }
 
-/// Finished export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedExport {
     /// Its contents.
@@ -116,7 +113,6 @@ enum FormatWriter {
 
 impl Exporter {
     /// Begins an export.
-    #[must_use]
     pub fn new(format: ExportFormat) -> Self {
         Self(match format {
             ExportFormat::Csv => FormatWriter::Csv(delimited::csv_head()),
@@ -143,7 +139,6 @@ impl Exporter {
     }
 
     /// Returns the contents.
-    #[must_use]
     pub fn finish(self) -> FinishedExport {
         let text =
             |text, left_out| FinishedExport { files: ExportedFiles::Text(text), left_out };
@@ -166,7 +161,6 @@ impl Exporter {
 }
 
 /// Describes the columns of all tables in Markdown, for the documentation.
-#[must_use]
 pub fn describe_columns() -> String {
     fn table<R>(title: &str, columns: &[ExportColumn<R>]) -> String {
         let row = |it: &ExportColumn<R>| {

@@ -114,13 +114,11 @@ impl Locale {
     ];
 
     /// BCP 47 tag.
-    #[must_use]
     pub const fn tag(self) -> &'static str {
         self.definition().0
     }
 
     /// Name of the language in itself.
-    #[must_use]
     pub const fn own_name(self) -> &'static str {
         self.definition().1
     }
@@ -141,7 +139,6 @@ impl Locale {
     }
 
     /// Locale with region in which Microsoft Learn publishes pages: `fr-fr`.
-    #[must_use]
     pub const fn learn_tag(self) -> &'static str {
         self.definition().2
     }
@@ -149,7 +146,6 @@ impl Locale {
     /// Parses a language tag or a value of `LANG`: `fr`, `fr-CA`, `fr_FR.UTF-8`, `zh_CN`. Returns
     /// `None` for languages that are not supported; traditional Chinese is not treated as
     /// simplified Chinese.
-    #[must_use]
     pub fn from_tag(tag: &str) -> Option<Self> {
         let tag = tag.split(['.', '@']).next().unwrap_or_default().to_lowercase();
         let mut parts = tag.split(['-', '_']);
@@ -177,13 +173,11 @@ impl Language {
     pub const INVARIANT: Self = Self { locale: Locale::En, has_invariant_units: true };
 
     /// Uses the texts, numbers and units of a locale.
-    #[must_use]
     pub const fn for_locale(locale: Locale) -> Self {
         Self { locale, has_invariant_units: false }
     }
 
     /// Returns the current language of the thread.
-    #[must_use]
     pub fn current() -> Self {
         CURRENT.get()
     }

@@ -25,7 +25,6 @@ const MAX_DIGITS: usize = 6;
 
 /// Significant digits of `value` that reach down to the second digit of the interval's half-width:
 /// ⌊log₁₀ value⌋ − ⌊log₁₀ half-width⌋ + 2, at least 2.
-#[must_use]
 pub fn digits(value: f64, half_width: f64) -> usize {
     let magnitude = |v: f64| v.abs().log10().floor();
     let digits = magnitude(value) - magnitude(half_width) + 2.0;
@@ -37,13 +36,11 @@ pub fn digits(value: f64, half_width: f64) -> usize {
 }
 
 /// Formats a value without interval: a percentile, or a value measured once.
-#[must_use]
 pub fn value_without_interval(value: f64, unit: Unit) -> String {
     format_value(value, unit, DIGITS_WITHOUT_INTERVAL)
 }
 
 /// Formats the median with its unit: `38.12 GB/s`.
-#[must_use]
 pub fn value(estimate: &MetricEstimate) -> String {
     if !estimate.median.is_finite() {
         return word("no-value").to_owned();
@@ -53,7 +50,6 @@ pub fn value(estimate: &MetricEstimate) -> String {
 
 /// Returns the significant digits of the median. Without an interval, a value of another tool keeps
 /// the digits that the tool wrote.
-#[must_use]
 pub fn estimate_digits(estimate: &MetricEstimate) -> usize {
     if estimate.ci.is_none() && estimate.tool.name != "assay" {
         return written_digits(estimate);
@@ -79,7 +75,6 @@ fn fewest_digits(value: f64) -> usize {
 }
 
 /// Returns the significant digits of a value with an interval.
-#[must_use]
 pub fn interval_digits(value: f64, interval: Option<[f64; 2]>) -> usize {
     half_width(value, interval).map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(value, half))
 }
@@ -107,7 +102,6 @@ pub struct ColumnPrefixes(Vec<(Unit, f64)>);
 impl ColumnPrefixes {
     /// Selects for each unit the smallest prefix with which the largest value has at most five
     /// digits before the decimal point.
-    #[must_use]
     pub fn for_values(values: impl IntoIterator<Item = (Unit, f64)>) -> Self {
         /// `12345 MB/s` is still easy to read, and smaller values in the column have no leading
         /// zeros.
@@ -126,7 +120,6 @@ impl ColumnPrefixes {
     }
 
     /// Selects prefixes for the medians of estimates.
-    #[must_use]
     pub fn for_medians<'e>(estimates: impl IntoIterator<Item = &'e MetricEstimate>) -> Self {
         Self::for_values(estimates.into_iter().map(|it| (it.unit, it.median)))
     }
@@ -136,7 +129,6 @@ impl ColumnPrefixes {
     }
 
     /// Like the free function [`value`].
-    #[must_use]
     pub fn value(&self, estimate: &MetricEstimate) -> String {
         if !estimate.median.is_finite() {
             return word("no-value").to_owned();
@@ -146,13 +138,11 @@ impl ColumnPrefixes {
     }
 
     /// Like the free function [`value_without_interval`].
-    #[must_use]
     pub fn value_without_interval(&self, value: f64, unit: Unit) -> String {
         format_value_like(value, unit, DIGITS_WITHOUT_INTERVAL, self.prefix_source(unit))
     }
 
     /// Like the free function [`interval`].
-    #[must_use]
     pub fn interval(&self, estimate: &MetricEstimate) -> Option<String> {
         let [low, high] = estimate.ci?;
         let half = half_width(estimate.median, estimate.ci)
@@ -162,13 +152,11 @@ impl ColumnPrefixes {
 }
 
 /// Rounds to significant digits: 198.2 to two digits is 200, not 198.
-#[must_use]
 pub fn round_to_digits(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
 /// Formats a setting, `5 kIO/s`, without trailing zeros: those would imply a measured precision.
-#[must_use]
 pub fn format_setting(value: f64, unit: Unit, most_digits: usize) -> String {
     let full = round_to_digits(value, most_digits);
     let is_exact = |digits: &usize| round_to_digits(value, *digits).total_cmp(&full).is_eq();
@@ -195,14 +183,12 @@ pub(crate) fn planned_time(seconds: f64, most_digits: usize) -> String {
 }
 
 /// Formats a setting that is a percentage: `2 %`.
-#[must_use]
 pub fn format_percent_setting(value: f64) -> String {
     units::in_percent(&format_setting(value, Unit::Ratio, 3))
 }
 
 /// Formats the interval with its unit, `38.07–38.20 GB/s`; `None` without an interval or with one
 /// too wide to be useful.
-#[must_use]
 pub fn interval(estimate: &MetricEstimate) -> Option<String> {
     ColumnPrefixes::default().interval(estimate)
 }
@@ -227,7 +213,6 @@ pub(crate) fn interval_in_unit(
 }
 
 /// Formats the wider side of the interval relative to the value: `±0.27 %`.
-#[must_use]
 pub fn relative_interval(estimate: &MetricEstimate) -> Option<String> {
     let half = half_width(estimate.median, estimate.ci)? / estimate.median.abs();
     (half <= MAX_RELATIVE_HALF_WIDTH)
@@ -235,21 +220,18 @@ pub fn relative_interval(estimate: &MetricEstimate) -> Option<String> {
 }
 
 /// Whether a value can be on a logarithmic axis.
-#[must_use]
 pub fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
 /// Formats the ratio of two values with the digits of its interval, or else of the less precise
 /// value.
-#[must_use]
 pub fn ratio(value: f64, interval: Option<[f64; 2]>, sides: [usize; 2]) -> String {
     let digits = interval.map_or(sides[0].min(sides[1]), |it| interval_digits(value, Some(it)));
     quantity(value, Unit::Ratio, digits)
 }
 
 /// Formats the interval of a ratio: `0.981–1.017`.
-#[must_use]
 pub fn ratio_range([low, high]: [f64; 2]) -> String {
     range(low, high, (high - low) / 2.0, (Unit::Count, None))
 }

@@ -102,7 +102,6 @@ impl Default for RunProgress {
 
 impl RunProgress {
     /// Creates the state of a run that has not begun.
-    #[must_use]
     pub fn for_plan(plan: &Plan) -> Self {
         let case = |case: &assay_model::plan::Case| CaseProgress {
             budget_s: case.stopping.budget_s,
@@ -208,7 +207,6 @@ impl RunProgress {
     }
 
     /// Renders the progress in a line of at most `width` columns; it changes every half second.
-    #[must_use]
     pub fn line(&self, elapsed_s: f64, width: usize) -> String {
         let sign = SPINNER[(elapsed_s.max(0.0) * SPINNER_STEPS_PER_S) as usize % SPINNER.len()];
         let room = width.saturating_sub(2);
@@ -220,7 +218,6 @@ impl RunProgress {
     }
 
     /// Renders the progress for output that cannot be overwritten.
-    #[must_use]
     pub fn plain_line(&self, elapsed_s: f64, width: usize) -> String {
         let room = width.saturating_sub(2);
         let line = match self.planned_s > 0.0 {
@@ -291,7 +288,6 @@ impl RunProgress {
 
     /// Renders the last second of the hosts, in total and individually. If they exceed `height`
     /// lines, only the slowest hosts are included.
-    #[must_use]
     pub fn host_lines(&self, width: usize, height: usize) -> Vec<String> {
         let Some(first) = self.hosts.first().filter(|_| height > 0) else { return Vec::new() };
         let total = |place: usize| {
@@ -318,7 +314,6 @@ impl RunProgress {
 
     /// Returns the value of a case so far: the median of its representative series, or both ends of a
     /// loaded latency.
-    #[must_use]
     pub fn value_so_far(&self, case: &str) -> Option<String> {
         if let Some(points) = self.loaded.get(case) {
             return self.language.scope(|| points.format_ends());
@@ -394,7 +389,6 @@ fn truncate(line: &str, width: usize) -> String {
 }
 
 /// Formats one second of I/O or of a transfer.
-#[must_use]
 pub fn format_second(
     at_s: f64,
     rates: &[Quantity],

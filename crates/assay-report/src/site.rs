@@ -80,7 +80,6 @@ pub struct HistoryTexts {
 
 impl HistoryTexts {
     /// Summarizes a history in the current language.
-    #[must_use]
     pub fn new(history: &History) -> Self {
         Self {
             title: build::history_title(history),
@@ -92,26 +91,22 @@ impl HistoryTexts {
 }
 
 /// Returns the style of the site: that of all pages, and of the site's own parts.
-#[must_use]
 pub fn style() -> String {
     let own = include_str!("../templates/site/site.css");
     [own, include_str!("../templates/style.css")].concat()
 }
 
 /// Returns the script of the pages of runs and histories.
-#[must_use]
 pub fn page_script() -> String {
     format!("// Written by {MARK}.\n{}", include_str!("../templates/script.js"))
 }
 
 /// Renders the page of a run.
-#[must_use]
 pub fn run_page(document: &Document) -> String {
     html::site_page(document, "../index.html")
 }
 
 /// Renders the page of a history; its runs are links to their pages.
-#[must_use]
 pub fn history_page(history: &History) -> String {
     let page = html::site_page_with_script(&build::history(history), &pages::script_texts());
     let is_run = |text: &str| history.points.iter().any(|point| point.run == text);

@@ -11,7 +11,6 @@ pub use crate::locale::{
 use crate::words;
 
 /// Formats a value according to the kind of its attribute: `bytes_per_array` 134217728 → `128 MiB`.
-#[must_use]
 pub fn format_attribute(attribute: Attribute, value: &AttributeValue) -> String {
     let number = value.as_number();
     match (attribute.row().kind, value, number) {

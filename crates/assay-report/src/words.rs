@@ -71,13 +71,11 @@ macro_rules! explanation {
 use explanation;
 
 /// Returns a message of the catalogue without variables, for documents built in other crates.
-#[must_use]
 pub fn message(id: &str) -> &'static str {
     word(id)
 }
 
 /// Formats a message of the catalogue with named variables.
-#[must_use]
 pub fn sentence(id: &str, variables: &[(&str, &str)]) -> String {
     let arguments: Vec<_> =
         variables.iter().map(|(name, value)| (*name, Argument::from(*value))).collect();
@@ -85,13 +83,11 @@ pub fn sentence(id: &str, variables: &[(&str, &str)]) -> String {
 }
 
 /// Formats a message of the catalogue in the plural form for `n`.
-#[must_use]
 pub fn count_message(id: &str, n: usize) -> String {
     without_no_break_spaces(&format_message(id, &[("n", Argument::from(n))]))
 }
 
 /// Replaces no-break spaces, for output without layout.
-#[must_use]
 pub fn without_no_break_spaces(text: &str) -> String {
     text.replace(NO_BREAK_SPACES, " ")
 }

@@ -16,10 +16,10 @@ const SUITE: &str = "name = 'triad'\nbudget = '10s'\n[[measure]]\nbenchmark = 'm
 fn main() -> Result<(), Box<dyn Error>> {
     let suite = suite::parse_suite(SUITE).map_err(|error| error.message)?;
     let store = Store::open(std::env::temp_dir().join("assay-example"))?;
-    let question = RunRequest::from_suite(&suite);
+    let request = RunRequest::from_suite(&suite);
     let measured = measure(
-        &question,
-        prepare(&question)?,
+        &request,
+        prepare(&request)?,
         Some(&store),
         &AtomicBool::new(false),
         &mut SilentListener,

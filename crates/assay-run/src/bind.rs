@@ -26,7 +26,7 @@ use std::cell::RefCell;
 use assay_dialects::wire::iperf3::TransportProtocol;
 use assay_model::event::StopReason;
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
@@ -79,7 +79,7 @@ fn measure_whole(
         (Some(test), _) => storage::measure(case, test, options, recorder),
         (None, Some(test)) => files::measure(test, options, recorder),
         // Imported results are not measured again; all other workloads have turns.
-        (None, None) => Err(CaseFailure::NoSamples.into()),
+        (None, None) => Err(FailureReason::NoSamples.into()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::thread;
 use assay_model::attribute::Attribute;
 use assay_model::event::{StopReason, TurnPosition};
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Plan};
@@ -30,7 +30,7 @@ use crate::session::{Session, SessionRequest};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 
-mod interleaving;
+pub(crate) mod interleaving;
 
 /// Plan and everything needed to execute it.
 pub(crate) struct PlanExecution<'a> {
@@ -301,7 +301,7 @@ fn keep_interrupted(
     // A search that has not met its goal has no result, but its tries are kept.
     let goal = case.workload.latency_goal().filter(|_| state.has_series());
     let Some(goal) = goal.map(ToString::to_string) else { return Ok(()) };
-    let failure = CaseFailure::NoRateKeepsGoal { goal, last: None };
+    let failure = FailureReason::NoRateKeepsGoal { goal, last: None };
     end_case(case, Err(failure.into()), state, session).map(drop)
 }
 

@@ -55,21 +55,18 @@ pub struct FactorOutcome {
 
 impl FactorTurns<'_> {
     /// Number of all turns.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.blocks.saturating_mul(self.suite.combinations.len() as u32)
     }
 
     /// Time budget of each turn in seconds; `whole_s` is that of all turns [default: that of the
     /// suite].
-    #[must_use]
     pub fn turn_budget_s(&self, whole_s: Option<f64>) -> f64 {
         whole_s.unwrap_or(self.suite.budget_s) / f64::from(self.count().max(1))
     }
 
     /// Seconds of all turns, and those of it that changes need to settle, without the time of the
     /// commands; `whole_s` as in [`FactorTurns::turn_budget_s`].
-    #[must_use]
     pub fn planned_s(&self, whole_s: Option<f64>) -> (f64, f64) {
         let settling_s = f64::from(self.change_count()) * self.settle.as_secs_f64();
         (f64::from(self.count()) * self.turn_budget_s(whole_s) + settling_s, settling_s)
@@ -92,16 +89,15 @@ impl FactorTurns<'_> {
     }
 
     /// Returns the request for one combination.
-    #[must_use]
     pub fn request<'r>(
         &self,
-        question: &RunRequest<'r>,
+        request: &RunRequest<'r>,
         case: &'r FactorialCase,
     ) -> RunRequest<'r> {
         RunRequest {
             suite: &case.suite,
-            budget_s: Some(self.turn_budget_s(question.budget_s)),
-            ..question.clone()
+            budget_s: Some(self.turn_budget_s(request.budget_s)),
+            ..request.clone()
         }
     }
 
@@ -109,9 +105,9 @@ impl FactorTurns<'_> {
     ///
     /// # Errors
     /// The failure of the first combination that cannot, with its levels.
-    pub fn check(&self, question: &RunRequest<'_>) -> Result<(), CommandFailure> {
+    pub fn check(&self, request: &RunRequest<'_>) -> Result<(), CommandFailure> {
         for case in &self.suite.combinations {
-            prepare(&self.request(question, case)).map_err(|failure| {
+            prepare(&self.request(request, case)).map_err(|failure| {
                 failure.with_reason(format!("with {}", format_levels(&case.levels)))
             })?;
         }
@@ -136,17 +132,17 @@ impl FactorTurns<'_> {
 /// # Errors
 /// If a combination is impossible; nothing was applied then.
 pub fn measure(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     turns: &FactorTurns<'_>,
     (store, cancel): (&Store, &AtomicBool),
     listener: &mut dyn Listener,
 ) -> Result<FactorOutcome, CommandFailure> {
-    turns.check(question)?;
+    turns.check(request)?;
     let comparison = new_run_id(Timestamp::now());
     let factors = turns.suite.factors.clone();
     let applied = AppliedLevels::new(factors, turns.settle, (store.clone(), &comparison));
     let applied = applied.with_source(turns.file, &turns.suite.text);
-    let mut site = LocalSite { question, turns, applied };
+    let mut site = LocalSite { request, turns, applied };
     Ok(take_turns(&mut site, (turns, &comparison), (store, cancel), listener))
 }
 
@@ -179,7 +175,7 @@ trait TurnSite {
 
 /// This machine.
 struct LocalSite<'a, 'q> {
-    question: &'a RunRequest<'q>,
+    request: &'a RunRequest<'q>,
     turns: &'a FactorTurns<'a>,
     applied: AppliedLevels,
 }
@@ -201,8 +197,8 @@ impl TurnSite for LocalSite<'_, '_> {
         (store, cancel): (&Store, &AtomicBool),
         listener: &mut dyn Listener,
     ) -> Result<Run, CommandFailure> {
-        let label = turn_label(self.question.label, &case.levels);
-        let asked = self.turns.request(self.question, case);
+        let label = turn_label(self.request.label, &case.levels);
+        let asked = self.turns.request(self.request, case);
         let number = u64::from(position.number);
         let seed = asked.seed.map(|seed| seed::derive_seed(seed, number));
         let asked = RunRequest { label: Some(&label), turn: Some(position), seed, ..asked };
@@ -313,14 +309,9 @@ impl TurnCourse<'_> {
         (combination, levels): (usize, &[FactorLevel]),
     ) -> TurnPosition {
         TurnPosition {
-            comparison: self.comparison.to_owned(),
-            seed: self.turns.seed,
-            number: self.number,
-            block,
-            is_control: false,
-            has_looks: false,
             levels: levels.to_vec(),
             combination: u32::try_from(combination).ok(),
+            ..TurnPosition::new(self.comparison.to_owned(), self.turns.seed, self.number, block)
         }
     }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, os_error};
+use assay_model::failure::{ErrorArea, FailureReason, os_error};
 use assay_store::{ResolveError, StoreError};
 
 /// Category of a failure, for callers that treat them differently.
@@ -66,7 +66,7 @@ impl CommandFailure {
 
     /// Adds the error and the chain of its sources.
     pub fn with_cause(mut self, error: &(dyn Error + 'static)) -> Self {
-        self.why.extend(CaseFailure::error_chain(error));
+        self.why.extend(FailureReason::error_chain(error));
         self
     }
 
@@ -127,8 +127,8 @@ impl CommandFailure {
     }
 
     /// Converts the failure into one that ended a case of a run.
-    pub fn to_case_failure(&self, area: ErrorArea) -> CaseFailure {
-        CaseFailure::Error { area, causes: vec![self.reason()], advice: self.advice() }
+    pub fn to_case_failure(&self, area: ErrorArea) -> FailureReason {
+        FailureReason::Error { area, causes: vec![self.reason()], advice: self.advice() }
     }
 
     /// Message in one line.

@@ -16,7 +16,7 @@ use assay_fleet::remote::{
     RemoteTurn,
 };
 use assay_model::event::{RunEvent, StopReason, TurnPosition};
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Plan;
@@ -112,18 +112,18 @@ pub struct FleetTurn {
 /// # Errors
 /// Fails if no host can plan, or the user interrupts.
 pub fn plan(
-    question: &FleetRequest<'_>,
+    request: &FleetRequest<'_>,
     hosts: &mut dyn HostConnections,
     cancel: &AtomicBool,
 ) -> Result<FleetPlan, CommandFailure> {
-    let mut gathering = PlanCollection::new(question, hosts);
+    let mut gathering = PlanCollection::new(request, hosts);
     let merged = gathering.collect(cancel, &mut |_| ())?;
     let lost = gathering
         .lost
         .into_iter()
-        .map(|(host, failure)| LostHost { host: question.names[host].clone(), failure });
+        .map(|(host, failure)| LostHost { host: request.names[host].clone(), failure });
     let measures = |place: usize| {
-        let names = question.names.iter().zip(&merged.positions);
+        let names = request.names.iter().zip(&merged.positions);
         let here = names.filter(|(_, places)| places.values().any(|it| *it == place));
         here.map(|(name, _)| name.clone()).collect()
     };
@@ -136,44 +136,44 @@ pub fn plan(
 /// # Errors
 /// Fails if no host can plan, or the store cannot be used.
 pub fn measure(
-    question: &FleetRequest<'_>,
+    request: &FleetRequest<'_>,
     hosts: &mut dyn HostConnections,
     store: Option<&Store>,
     cancel: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> Result<Run, CommandFailure> {
-    let mut gathering = PlanCollection::new(question, hosts);
+    let mut gathering = PlanCollection::new(request, hosts);
     let merged = gathering.collect(cancel, &mut |message| listener.progress(message))?;
     // Drops the plans of the hosts, which are large and no longer needed.
     let PlanCollection { lost, planned, .. } = gathering;
     let takes_part: Vec<bool> = planned.iter().map(Option::is_some).collect();
     drop(planned);
-    if let (true, Some((host, failure))) = (question.stops_on_failure, lost.first()) {
+    if let (true, Some((host, failure))) = (request.stops_on_failure, lost.first()) {
         return Err(CommandFailure::measurement(format!(
             "{} did not reply",
-            question.names[*host]
+            request.names[*host]
         ))
         .with_cause(failure)
         .advise(failure.advice())
         .advise("leave out --on-host-failure stop to measure without it"));
     }
-    let request = SessionRequest {
+    let opening = SessionRequest {
         plan: &merged.plan,
-        label: question.label.clone(),
-        note: question.note.clone(),
-        command: question.arguments.clone(),
+        label: request.label.clone(),
+        note: request.note.clone(),
+        command: request.arguments.clone(),
         asked: None,
-        turn: question.turn.as_ref().and_then(|it| it.position.clone()),
+        turn: request.turn.as_ref().and_then(|it| it.position.clone()),
         store,
     };
-    let session = Session::open(request, listener, Box::new(Alone))?;
+    let session = Session::open(opening, listener, Box::new(Alone))?;
     let mut steps = Lockstep::new(takes_part.len());
     let absent = (0..takes_part.len()).filter(|host| !takes_part[*host]);
     absent.for_each(|host| steps.mark_gone(host));
-    let joint_time = JointTime::from_plan(&merged.plan, question.keeps_budget);
+    let joint_time = JointTime::from_plan(&merged.plan, request.keeps_budget);
     let mut fleet = FleetRun {
-        question,
-        records: FleetRecord::new(question, merged, session, hosts.now_ns()),
+        request,
+        records: FleetRecord::new(request, merged, session, hosts.now_ns()),
         clocks: vec![RemoteClock::default(); takes_part.len()],
         steps,
         joint_time,
@@ -196,7 +196,7 @@ pub fn measure(
 
 /// State of the hosts until all of them have planned.
 struct PlanCollection<'q, 'h> {
-    question: &'q FleetRequest<'q>,
+    request: &'q FleetRequest<'q>,
     hosts: &'h mut dyn HostConnections,
     planned: Vec<Option<Box<Plan>>>,
     /// Time of each request to plan.
@@ -205,10 +205,10 @@ struct PlanCollection<'q, 'h> {
 }
 
 impl<'q, 'h> PlanCollection<'q, 'h> {
-    fn new(question: &'q FleetRequest<'q>, hosts: &'h mut dyn HostConnections) -> Self {
-        let count = question.names.len();
+    fn new(request: &'q FleetRequest<'q>, hosts: &'h mut dyn HostConnections) -> Self {
+        let count = request.names.len();
         let planned = (0..count).map(|_| None).collect();
-        Self { question, hosts, planned, asked_ns: vec![None; count], lost: Vec::new() }
+        Self { request, hosts, planned, asked_ns: vec![None; count], lost: Vec::new() }
     }
 
     fn is_pending(&self, host: usize) -> bool {
@@ -241,25 +241,25 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
             }
             self.drop_late_hosts();
         }
-        let plans = self.question.names.iter().zip(&self.planned);
+        let plans = self.request.names.iter().zip(&self.planned);
         let plans = plans.map(|(name, it)| (name.as_str(), it.as_deref()));
         let plans: Vec<_> = plans.collect();
-        let question = self.question;
-        let merged = merging::merge_plans(&plans, &question.pairs, question.seed);
+        let request = self.request;
+        let merged = merging::merge_plans(&plans, &request.pairs, request.seed);
         merged.ok_or_else(|| self.no_host_failure())
     }
 
     /// Failure that lists the hosts by reason.
     fn no_host_failure(&self) -> CommandFailure {
         let refusal = |(host, failure): &(usize, HostFailure)| HostRefusal {
-            host: self.question.names[*host].clone(),
-            reason: CaseFailure::error_line(failure),
+            host: self.request.names[*host].clone(),
+            reason: FailureReason::error_line(failure),
             advice: failure.advice().to_owned(),
         };
         let refusals: Vec<_> = self.lost.iter().map(refusal).collect();
         let what = match (self.lost.len(), self.planned.len()) {
             (lost, all) if lost < all => "the first hosts of all pairs are missing".to_owned(),
-            (1, _) => format!("{} cannot measure this", self.question.names[0]),
+            (1, _) => format!("{} cannot measure this", self.request.names[0]),
             (_, all) => format!("none of the {all} hosts can measure this"),
         };
         host_refusals::add_reasons(CommandFailure::measurement(what), &refusals, MAX_REASONS)
@@ -278,15 +278,13 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
         match heard {
             HostEvent::Joined => {
                 let asked = AgentRequest::Run(RemoteRunRequest {
-                    host: self.question.names[host].clone(),
-                    words: self.question.arguments.clone(),
-                    suites: self.question.suites.clone(),
-                    seed: seed::derive_named_seed(
-                        self.question.seed,
-                        &self.question.names[host],
-                    ) >> 32,
-                    pairs: self.question.pairs.pairs_of_host(host),
-                    turn: self.question.turn.as_ref().map(|it| it.turn.clone()),
+                    host: self.request.names[host].clone(),
+                    words: self.request.arguments.clone(),
+                    suites: self.request.suites.clone(),
+                    seed: seed::derive_named_seed(self.request.seed, &self.request.names[host])
+                        >> 32,
+                    pairs: self.request.pairs.pairs_of_host(host),
+                    turn: self.request.turn.as_ref().map(|it| it.turn.clone()),
                 });
                 self.hosts.send_request(host, &asked);
                 self.asked_ns[host] = Some(self.hosts.now_ns());
@@ -331,7 +329,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
 
     /// Gives up hosts that do not finish their plan within the deadline.
     fn drop_late_hosts(&mut self) {
-        let (now_ns, deadline) = (self.hosts.now_ns(), self.question.deadline);
+        let (now_ns, deadline) = (self.hosts.now_ns(), self.request.deadline);
         for host in 0..self.planned.len() {
             let since_ns = self.asked_ns[host].filter(|_| self.is_pending(host));
             if since_ns.is_some_and(|it| now_ns.saturating_sub(it) > nanoseconds(deadline)) {
@@ -347,7 +345,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 
 /// State of the hosts while they measure.
 struct FleetRun<'f, 'h, 't> {
-    question: &'f FleetRequest<'f>,
+    request: &'f FleetRequest<'f>,
     hosts: &'h mut dyn HostConnections,
     records: FleetRecord<'t>,
     clocks: Vec<RemoteClock>,
@@ -485,7 +483,7 @@ impl FleetRun<'_, '_, '_> {
                 self.records.add_event(host, *event, &self.clocks[host])?;
             }
             AgentReply::Raw(text) => self.records.store_raw(&text)?,
-            AgentReply::Second(second) => self.records.second(host, &second),
+            AgentReply::Second(second) => self.records.second(host, second),
             AgentReply::Note(said) => self.records.note(host, said),
             AgentReply::Failed { reason, advice } => {
                 return self.lose_host(host, &HostFailure::Refused { reason, advice });
@@ -513,7 +511,7 @@ impl FleetRun<'_, '_, '_> {
 
     /// Relays messages between agents, which are connected only through the coordinator.
     fn relay(&mut self, from: usize, letter: RelayedMessage) {
-        let names = self.question.names;
+        let names = self.request.names;
         match names.iter().position(|name| *name == letter.host) {
             Some(to) if !self.steps.has_left(to) => {
                 let host = names[from].clone();
@@ -548,13 +546,13 @@ impl FleetRun<'_, '_, '_> {
         if let Some(start) = &mut self.start {
             start.done_ns.remove(&host);
         }
-        if !self.question.pairs.is_empty() {
+        if !self.request.pairs.is_empty() {
             for other in (0..self.clocks.len()).filter(|it| !self.steps.has_left(*it)) {
-                let gone = AgentRequest::Gone(self.question.names[host].clone());
+                let gone = AgentRequest::Gone(self.request.names[host].clone());
                 self.hosts.send_request(other, &gone);
             }
         }
-        self.is_ending |= self.question.stops_on_failure;
+        self.is_ending |= self.request.stops_on_failure;
         self.records.lose_host(host, failure)
     }
 }

@@ -25,7 +25,6 @@ pub(crate) use time_left::Allowance;
 const LEAST_KEPT_S: f64 = 10.0;
 
 /// Returns the note on a budget of the command line that is too short to be kept.
-#[must_use]
 pub fn short_budget_note(budget_s: f64) -> Option<Phrase> {
     (budget_s < LEAST_KEPT_S).then(|| {
         phrase!(
@@ -604,7 +603,7 @@ mod tests {
 
     fn case(id: &str, workload: Workload, budget_s: f64) -> Case {
         let stopping = StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s };
-        Case { id: id.into(), by: "assay".into(), workload, pair: None, stopping }
+        Case::new(id, workload, stopping)
     }
 
     fn chain(bytes: u64) -> Workload {
@@ -621,7 +620,7 @@ mod tests {
     }
 
     fn outlook(budget_s: f64, cases: Vec<Case>) -> RunForecast {
-        let plan = Plan { suite: "test".into(), budget_s, seed: None, cases, omitted: vec![] };
+        let plan = Plan::new("test", budget_s, cases);
         RunForecast::from_plan(&plan, &HostFacts::default(), false)
     }
 
@@ -742,8 +741,7 @@ mod tests {
     }
     /// The memory costs of the other tests, and 12 s.
     fn kept(cases: Vec<Case>) -> RunForecast {
-        let plan =
-            Plan { suite: "test".into(), budget_s: 12.0, seed: None, cases, omitted: vec![] };
+        let plan = Plan::new("test", 12.0, cases);
         let mut forecast = RunForecast::from_plan(&plan, &HostFacts::default(), true);
         forecast.set_memory_costs(Some(RATES));
         forecast.order_cases();

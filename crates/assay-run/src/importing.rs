@@ -15,9 +15,7 @@ use assay_kernels::clock;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, LOOPBACK};
 use assay_model::benchmark::Benchmark;
 use assay_model::entry::MeasuredSpan;
-use assay_model::event::{
-    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, StopReason,
-};
+use assay_model::event::{HostClock, HostJoined, RunEvent, RunStarted, RunStatus, StopReason};
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
@@ -77,7 +75,6 @@ pub enum FileImport {
 pub struct ImportedContents {
     /// Format of the file.
     pub format: &'static ImportFormat,
-    /// The runs.
     pub runs: Vec<Run>,
     /// Number of their measurements.
     pub measurements: usize,
@@ -272,16 +269,10 @@ fn store_run(
     let moment = moment.and_then(|seconds| Timestamp::from_second(seconds).ok());
     let moment = moment.unwrap_or_else(Timestamp::now);
     let mut started = RunStarted {
-        format: FORMAT,
-        run: next_run_id(moment, store)?,
         label: known.label.clone(),
         note: known.note.clone(),
-        started: moment.to_string(),
-        plan: plan.clone(),
         command: known.command.clone(),
-        asked: None,
-        turn: None,
-        after: None,
+        ..RunStarted::new(next_run_id(moment, store)?, moment.to_string(), plan.clone())
     };
     let writer = loop {
         match store.map(|store| store.begin(started.clone())).transpose() {
@@ -369,7 +360,7 @@ fn import_plan(format: &ImportFormat, found: &[ImportedMeasurement]) -> Plan {
         }
     };
     let cases = found.iter().map(case).collect();
-    Plan { suite: SUITE.to_owned(), budget_s: 0.0, seed: None, cases, omitted: Vec::new() }
+    Plan::new(SUITE, 0.0, cases)
 }
 
 fn file_name(path: &str) -> String {

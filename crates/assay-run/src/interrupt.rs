@@ -8,7 +8,6 @@ static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Returns the flag, which is never cleared. Signals set it before the flag that stops a
 /// measurement.
-#[must_use]
 pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(&INTERRUPTED)
 }

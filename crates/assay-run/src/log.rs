@@ -1,5 +1,6 @@
 //! Distributes every event of a run to the store, to the listener, and into the run in memory.
 
+use assay_fleet::remote::SecondReport;
 use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStarted};
@@ -11,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::coordinator::{Coordinator, StartGate};
 use crate::failure::CommandFailure;
-use crate::listener::{Listener, SecondFigures};
+use crate::listener::Listener;
 
 /// Log of the current run.
 pub(crate) struct RunLog<'t> {
@@ -91,7 +92,6 @@ impl<'t> RunLog<'t> {
         self.series - 1
     }
 
-    /// Run so far.
     pub(crate) const fn run_so_far(&self) -> &Run {
         self.run.run()
     }
@@ -102,8 +102,8 @@ impl<'t> RunLog<'t> {
     }
 
     /// Reports the figures of the last second; nothing is stored.
-    pub(crate) fn report_second(&mut self, second: &SecondFigures<'_>) {
-        self.listener.report_second(second);
+    pub(crate) fn report_second(&mut self, host: Option<&str>, second: &SecondReport) {
+        self.listener.report_second(host, second);
     }
 
     /// Prints a line about a case or host, or about the run; nothing is stored.

@@ -93,7 +93,6 @@ pub(crate) enum ProgramStartError {
 
 /// Serves the internal command that starts a program, if the words of this process are that. Returns
 /// the exit code.
-#[must_use]
 pub fn serve_start(words: &[OsString]) -> Option<u8> {
     match words {
         [_, command, rest @ ..] if command == START_WORD => Some(start_and_report(rest)),

@@ -25,7 +25,7 @@ use assay_kernels::rdma::{
 };
 use assay_kernels::{clock, pin};
 use assay_model::benchmark::RdmaTest;
-use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaTuning, RdmaWorkload};
 
 use crate::background_thread::BackgroundThread;
@@ -467,21 +467,21 @@ impl RdmaTestError {
 fn connect_failure(
     error: &RdmaTestError,
     failure: CommandFailure,
-    known: &CaseFailure,
+    known: &FailureReason,
 ) -> CommandFailure {
     match known {
-        CaseFailure::UnknownHost { host, causes } => failure
+        FailureReason::UnknownHost { host, causes } => failure
             .with_reason(format!("the host {host} is not known: {}", causes.join(": ")))
             .advise("check the name, or write the address"),
-        CaseFailure::NoAddress { host } => failure
+        FailureReason::NoAddress { host } => failure
             .with_reason(format!("{host} has no address of this family"))
             .advise("write the address"),
-        CaseFailure::NoInterface { host, .. } => failure
+        FailureReason::NoInterface { host, .. } => failure
             .with_reason(format!(
                 "the link-local address {host} names no interface of this host"
             ))
             .advise("write the interface after the address: `fe80::1%eth0`"),
-        CaseFailure::NotConnected { address, causes, .. } => failure
+        FailureReason::NotConnected { address, causes, .. } => failure
             .with_reason(format!("no connection to {address}: {}", causes.join(": ")))
             .advise(START_FAR_END_ADVICE),
         _ => failure.with_cause(error).advise(START_FAR_END_ADVICE),
@@ -489,8 +489,7 @@ fn connect_failure(
 }
 
 /// Converts the failure of a case for the record.
-#[must_use]
-pub fn to_case_failure(failure: &CommandFailure) -> CaseFailure {
+pub fn to_case_failure(failure: &CommandFailure) -> FailureReason {
     failure.to_case_failure(ErrorArea::Rdma)
 }
 
@@ -504,8 +503,10 @@ mod tests {
     fn reports_reason_of_failed_connection() {
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
         let address = "192.0.2.7:18515".parse().unwrap();
-        let unknown =
-            CaseFailure::UnknownHost { host: "h7".into(), causes: vec!["no such name".into()] };
+        let unknown = FailureReason::UnknownHost {
+            host: "h7".into(),
+            causes: vec!["no such name".into()],
+        };
         for (error, why, help) in [
             (
                 NetworkError::not_connected(address, &refused),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_fleet::kernel_counters::CountedPlaces;
+use assay_fleet::remote::SecondReport;
 use assay_fleet::remote::calls::Call;
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
@@ -15,7 +16,7 @@ use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::{
     EventCount, Fact, FactSubject, RunEvent, Sample, SeriesOpened, StretchRecord,
 };
-use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, MissingHostFeature};
+use assay_model::failure::{ErrorArea, FailureReason, MissingHostFeature};
 use assay_model::kernel_counters::PayloadBytes;
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, CasePair, StoppingRule};
@@ -27,7 +28,6 @@ use crate::counter_watch::CounterWatch;
 use crate::deadline::TurnDeadline;
 use crate::failure::CommandFailure;
 use crate::forecast::{RunForecast, TOLERANCE};
-use crate::listener::SecondFigures;
 use crate::log::RunLog;
 
 mod second_average;
@@ -38,11 +38,11 @@ use second_average::SecondAverage;
 #[derive(Debug)]
 pub(crate) enum CaseError {
     /// Failed measurement; the run continues with the next case.
-    Failed(CaseFailure),
+    Failed(FailureReason),
     /// Failed measurement, because of a lack that affects other cases as well.
-    Lacking(MissingHostFeature, CaseFailure),
+    Lacking(MissingHostFeature, FailureReason),
     /// Case that was not tried, because of the lack that the earlier case `because` detected.
-    Skipped { failure: CaseFailure, because: String },
+    Skipped { failure: FailureReason, because: String },
     /// Interruption by the user.
     Interrupted,
     /// Failure of the store; the run ends.
@@ -64,8 +64,8 @@ impl CaseError {
         error: &(dyn std::error::Error + 'static),
         advice: &str,
     ) -> Self {
-        let causes = CaseFailure::error_chain(error);
-        Self::Failed(CaseFailure::Error { area, causes, advice: advice.to_owned() })
+        let causes = FailureReason::error_chain(error);
+        Self::Failed(FailureReason::Error { area, causes, advice: advice.to_owned() })
     }
 
     /// Failure that ends this case, but not the run.
@@ -82,8 +82,8 @@ impl CaseError {
     }
 }
 
-impl From<CaseFailure> for CaseError {
-    fn from(failure: CaseFailure) -> Self {
+impl From<FailureReason> for CaseError {
+    fn from(failure: FailureReason) -> Self {
         Self::Failed(failure)
     }
 }
@@ -280,15 +280,12 @@ impl<'a, 't> Recorder<'a, 't> {
         span: MeasuredSpan,
         count: EventCount,
     ) {
-        self.record(MeasurementEntry::Measured(
-            SeriesKey::only_series(metric),
-            EntryValue::Count(span, count),
-        ));
+        self.record(MeasurementEntry::measured(metric, EntryValue::Count(span, count)));
     }
 
     /// Adds a fact about the case.
     pub(crate) fn add_fact(&mut self, name: Attribute, value: impl Into<AttributeValue>) {
-        self.record(MeasurementEntry::Fact(name, value.into()));
+        self.record(MeasurementEntry::fact(name, value));
     }
 
     /// Adds a fact about one series.
@@ -366,12 +363,12 @@ impl<'a, 't> Recorder<'a, 't> {
             self.state.history.insert(series, Vec::new());
         }
         self.state.series.insert(place, series);
-        self.state.pending.push(RunEvent::SeriesOpened(SeriesOpened {
+        self.state.pending.push(RunEvent::SeriesOpened(SeriesOpened::new(
             series,
-            case: self.state.case.id.clone(),
-            metric: key.metric.to_owned(),
+            self.state.case.id.clone(),
+            key.metric.to_owned(),
             dimensions,
-        }));
+        )));
         series
     }
 
@@ -443,17 +440,14 @@ impl<'a, 't> Recorder<'a, 't> {
             return;
         }
         let lately = std::mem::take(lately);
-        let (case, at_s) = (self.state.case.id.as_str(), self.elapsed_s());
-        let (latency_s, cpu) = (lately.latency_s.mean(), lately.cpu.mean());
-        let rates: Vec<Quantity> = lately.rates(rates);
-        self.log.report_second(&SecondFigures {
-            host: None,
-            case,
-            at_s,
-            rates: &rates,
-            latency_s,
-            cpu,
-        });
+        let second = SecondReport {
+            case: self.state.case.id.clone(),
+            at_s: self.elapsed_s(),
+            rates: lately.rates(rates),
+            latency_s: lately.latency_s.mean(),
+            cpu: lately.cpu.mean(),
+        };
+        self.log.report_second(None, &second);
     }
 
     /// Stores a raw output of a tool.

@@ -13,7 +13,7 @@ use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::{Fact, FactSubject, RequestedCommand, RunEvent, StopReason};
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::kernel_counters::PayloadBytes;
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
@@ -92,7 +92,6 @@ impl<'t> Recording<'t> {
     }
 
     /// Identifier of the run.
-    #[must_use]
     pub fn id(&self) -> &str {
         self.session.log.run_id()
     }
@@ -169,7 +168,7 @@ impl<'t> Recording<'t> {
         number: usize,
         entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
-        failure: Option<CaseFailure>,
+        failure: Option<FailureReason>,
     ) -> Result<(), CommandFailure> {
         self.record_partial(number, entries, raw)?;
         self.end_case(number, failure.map_or(Ok(StopReason::Tool), Err))
@@ -185,7 +184,7 @@ impl<'t> Recording<'t> {
     pub fn end_case(
         &mut self,
         number: usize,
-        ending: Result<StopReason, CaseFailure>,
+        ending: Result<StopReason, FailureReason>,
     ) -> Result<(), CommandFailure> {
         let ending = ending.map_err(|failure| (failure, None));
         let case = &self.plan.cases[number].id;
@@ -269,7 +268,6 @@ impl<'t> Recording<'t> {
 
 /// Builds the plan of phases that were requested in a job language, from their names and workloads.
 /// The language determines the repetitions. Repeated names get a number.
-#[must_use]
 pub fn phase_plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
     let stopping =
         StoppingRule { target: TARGET_WIDTH, repetitions: 1, preparations: 1, budget_s: 0.0 };
@@ -278,10 +276,10 @@ pub fn phase_plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
         let numbered = (2..).map(|number: u32| format!("{language}/{name}#{number}"));
         let mut ids = std::iter::once(format!("{language}/{name}")).chain(numbered);
         let id = ids.find(|id| taken.insert(id.clone())).expect("numbers do not run out");
-        Case { id, by: "assay".to_owned(), workload, stopping, pair: None }
+        Case::new(id, workload, stopping)
     };
     let cases = phases.into_iter().map(&mut case).collect();
-    Plan { suite: language.to_owned(), budget_s: 0.0, seed: None, cases, omitted: vec![] }
+    Plan::new(language, 0.0, cases)
 }
 
 /// Converts the error of recording, which only the store can cause.

@@ -3,7 +3,7 @@
 //! A percentile is reported only if there are enough effective samples: an upper bound of p99 at 95
 //! % confidence exists from 299 on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
-use assay_model::distribution::LatencyDistribution as AllOfThem;
+use assay_model::distribution::LatencyDistribution;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::StretchRecord;
 use assay_stats::quantile::supports_quantile;
@@ -32,7 +32,6 @@ pub struct RoundTripTimes {
 
 /// Returns times of round trips, or their halves by `divisor`, as entries: few evenly spaced ones as
 /// samples, and the distribution of all, for the tail.
-#[must_use]
 pub fn time_entries(
     times_ns: &[u64],
     span: MeasuredSpan,
@@ -60,14 +59,14 @@ pub fn distribution_entries(
 }
 
 /// Divides consecutive round trips into stretches of the measured time, each with its distribution.
-fn stretches(times_ns: &[u64], span: MeasuredSpan) -> Vec<(MeasuredSpan, AllOfThem)> {
+fn stretches(times_ns: &[u64], span: MeasuredSpan) -> Vec<(MeasuredSpan, LatencyDistribution)> {
     let parts = times_ns.chunks(times_ns.len().div_ceil(STRETCHES).max(1));
     let count = parts.len().max(1) as u64;
     let part_ns = span.to_ns.saturating_sub(span.from_ns) / count;
     let one = |(at, part): (u64, &[u64])| {
         let from_ns = span.from_ns + at * part_ns;
         let to_ns = if at + 1 == count { span.to_ns } else { from_ns + part_ns };
-        (MeasuredSpan { from_ns, to_ns, ..span }, AllOfThem::from_values(part))
+        (MeasuredSpan { from_ns, to_ns, ..span }, LatencyDistribution::from_values(part))
     };
     (0..).zip(parts).map(one).collect()
 }
@@ -129,7 +128,7 @@ pub struct RoundTripStatistics {
 impl RoundTripStatistics {
     /// Computes the statistics from stored distributions: percentiles have the histogram's three
     /// digits. Returns `None` if there are none.
-    pub fn from_stretches(stretches: &[StretchRecord<AllOfThem>]) -> Option<Self> {
+    pub fn from_stretches(stretches: &[StretchRecord<LatencyDistribution>]) -> Option<Self> {
         let tails = Tails::from_stretches(stretches)?;
         let ns = |seconds: f64| (seconds * 1e9).round() as u64;
         let mut percentiles = tails.percentiles.unwrap_or_default();
@@ -147,7 +146,7 @@ impl RoundTripStatistics {
     /// Computes the statistics from all round trips in order.
     pub fn from_times(times_ns: &[u64]) -> Self {
         let whole = MeasuredSpan::from_seconds(0.0, 1.0, false);
-        let stretch = |(span, seen): (MeasuredSpan, AllOfThem)| StretchRecord {
+        let stretch = |(span, seen): (MeasuredSpan, LatencyDistribution)| StretchRecord {
             series: 0,
             preparation: 0,
             from_ns: span.from_ns,

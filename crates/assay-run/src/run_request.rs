@@ -12,7 +12,7 @@ use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunStatus, TurnPosition};
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::expand::{self, MpiChoices, PairChoices, PlanChoices};
@@ -119,41 +119,41 @@ pub struct PreparedRun {
 }
 
 /// Finds the tools and resolves every case.
-pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure> {
+pub fn prepare(request: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure> {
     let began_ns = clock::now_ns();
     let host = facts::read(&Root::machine());
-    let named = question.suite.measures.iter().flat_map(|it| &it.by).chain(&question.by);
+    let named = request.suite.measures.iter().flat_map(|it| &it.by).chain(&request.by);
     let may_measure = |tool: &str| named.clone().any(|it| it == tool || it == "all");
-    let tools = Tools::find(&question.tools, &may_measure)?;
+    let tools = Tools::find(&request.tools, &may_measure)?;
     let measurers = tools.measurers();
     let choices = PlanChoices {
-        by: question.by.clone(),
+        by: request.by.clone(),
         measurers: &measurers,
-        budget_s: question.budget_s,
-        to: question.to.map(str::to_owned),
-        mpi: question.mpi.clone(),
-        seed: question.seed.unwrap_or_else(random_seed),
-        pairs: question.pairs.clone(),
+        budget_s: request.budget_s,
+        to: request.to.map(str::to_owned),
+        mpi: request.mpi.clone(),
+        seed: request.seed.unwrap_or_else(random_seed),
+        pairs: request.pairs.clone(),
         has_rdma: has_devices(),
     };
-    let (suite, omitted) = preflight::omit_missing_libraries(question)?;
+    let (suite, omitted) = preflight::omit_missing_libraries(request)?;
     // Also checks plans that are only printed: they must be feasible.
-    preflight::check_suite(&suite, &host, &choices, question)?;
+    preflight::check_suite(&suite, &host, &choices, request)?;
     let mut plan = expand::expand(&suite, &host, &choices)
-        .map_err(|error| plan_failure(&error, question))?;
+        .map_err(|error| plan_failure(&error, request))?;
     plan.omitted.extend(omitted);
-    preflight::reject_idle_tools(&plan, &question.by, &choices, question)?;
+    preflight::reject_idle_tools(&plan, &request.by, &choices, request)?;
     tools.omit_other_mpis(&mut plan)?;
     if !choices.has_rdma && plan.cases.iter().any(is_rdma_over_loopback) {
         return Err(RdmaTestError::from(RdmaError::NoDevice).failure());
     }
-    volume::check(&storage_plan(&plan), &file_plan(&plan), &question.storage)?;
-    let is_alone = question.by.iter().any(|it| it == "all")
+    volume::check(&storage_plan(&plan), &file_plan(&plan), &request.storage)?;
+    let is_alone = request.by.iter().any(|it| it == "all")
         && plan.cases.iter().all(|case| case.by == "assay");
     let alone = is_alone.then(|| {
         phrase!("measures-alone", "no installed tool measures any of this: only assay measures")
     });
-    let keeps_budget = question.keeps_budget;
+    let keeps_budget = request.keeps_budget;
     Ok(PreparedRun { plan, host, keeps_budget, began_ns, tools, single_measurer_note: alone })
 }
 
@@ -164,7 +164,6 @@ fn is_rdma_over_loopback(case: &Case) -> bool {
 
 impl PreparedRun {
     /// Forecast of the duration of the plan; nothing is measured for it.
-    #[must_use]
     pub fn forecast(&self) -> PlanForecast {
         let mut outlook = PlanForecast::from_plan(&self.plan, &self.host, self.keeps_budget);
         outlook.notes.extend(self.single_measurer_note.clone());
@@ -184,7 +183,6 @@ pub struct PlanForecast {
 
 impl PlanForecast {
     /// Forecast of a plan on a host, with the costs of a typical server.
-    #[must_use]
     pub fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let outlook = RunForecast::from_plan(plan, host, keeps_budget);
         Self::from_forecast(outlook, keeps_budget, plan, host)
@@ -239,7 +237,7 @@ impl MeasuredRun {
 /// Executes the plan and stores the run. Files created for storage workloads are removed at the
 /// end, even if the run fails.
 pub fn measure(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     prepared: PreparedRun,
     store: Option<&Store>,
     cancel: &AtomicBool,
@@ -249,7 +247,7 @@ pub fn measure(
     let PreparedRun { plan, host, keeps_budget, began_ns, tools, single_measurer_note: alone } =
         prepared;
     alone.iter().for_each(|said| listener.note(None, said));
-    let storage = &question.storage;
+    let storage = &request.storage;
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
     runner::check(&of_storage, storage)?;
     file_trees::check(&of_files, storage, MissingParents::REFUSE, cancel)?;
@@ -260,10 +258,10 @@ pub fn measure(
         plan,
         keeps_budget,
         began_ns,
-        label: question.label.map(str::to_owned),
-        note: question.note.map(str::to_owned),
-        command: question.command.clone(),
-        turn: question.turn.clone(),
+        label: request.label.map(str::to_owned),
+        note: request.note.map(str::to_owned),
+        command: request.command.clone(),
+        turn: request.turn.clone(),
         host,
         tools: &tools,
         store,
@@ -322,9 +320,9 @@ fn note_directories(directories: &[PathBuf], listener: &mut dyn Listener) {
 }
 
 /// Failure of a suite that this host cannot measure.
-fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> CommandFailure {
-    let whose = match question.failure_kind {
-        FailureKind::Suite => format!("suite {}: ", question.suite.name),
+fn plan_failure(error: &expand::PlanError, request: &RunRequest<'_>) -> CommandFailure {
+    let whose = match request.failure_kind {
+        FailureKind::Suite => format!("suite {}: ", request.suite.name),
         _ => String::new(),
     };
     // A known tool that is not installed is no usage error.
@@ -332,7 +330,7 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
         expand::PlanError::NoSuchMeasurer { name, .. } if tools::is_known_tool(name) => {
             FailureKind::Measurement
         }
-        _ => question.failure_kind,
+        _ => request.failure_kind,
     };
     let failure = CommandFailure::new(kind, format!("{whose}{error}"));
     match error {
@@ -394,7 +392,7 @@ fn file_plan(plan: &Plan) -> FilePlan {
 /// reason and advice of a failure.
 pub fn check_summary(
     summary: &RunSummary,
-    words: impl Fn(&CaseFailure) -> (String, String),
+    words: impl Fn(&FailureReason) -> (String, String),
 ) -> Result<(), CommandFailure> {
     if summary.run.status == RunStatus::Interrupted {
         let interrupted = CommandFailure::measurement("the run was interrupted");

@@ -11,11 +11,11 @@ use assay_fleet::state;
 use assay_kernels::clock;
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    FORMAT, HostClock, HostJoined, RequestedCommand, RunEvent, RunStarted, RunStatus,
-    StopReason, TurnPosition,
+    HostClock, HostJoined, RequestedCommand, RunEvent, RunStarted, RunStatus, StopReason,
+    TurnPosition,
 };
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_store::{Store, StoreError};
@@ -195,7 +195,7 @@ impl<'t> Session<'t> {
     pub(crate) fn end_case(
         &mut self,
         case: &str,
-        ending: Result<StopReason, (CaseFailure, Option<String>)>,
+        ending: Result<StopReason, (FailureReason, Option<String>)>,
     ) -> Result<(), CommandFailure> {
         let counters = self.counters().and_then(|it| it.take_record(case));
         if let Some(counters) = counters {
@@ -266,16 +266,12 @@ fn open_log<'t>(
 ) -> Result<RunLog<'t>, CommandFailure> {
     let now = Timestamp::now();
     let mut started = RunStarted {
-        format: FORMAT,
-        run: new_run_id(now),
         label: request.label,
         note: request.note,
-        started: now.to_string(),
-        plan: request.plan.clone(),
         command: request.command,
         asked: request.asked,
         turn: request.turn,
-        after: None,
+        ..RunStarted::new(new_run_id(now), now.to_string(), request.plan.clone())
     };
     let writer = loop {
         let Some(store) = request.store else { break None };

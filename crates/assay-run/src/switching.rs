@@ -21,6 +21,7 @@ use crate::block_order::BlockOrder;
 use crate::cancellable_wait;
 use crate::condition_command;
 use crate::coordinator::Alone;
+use crate::execution::interleaving::decided_note;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::run_request::{self, RunRequest, prepare};
@@ -96,7 +97,6 @@ struct RunSlot {
 
 impl TurnSchedule {
     /// Returns the number of runs and commands, and the time to settle.
-    #[must_use]
     pub fn extent(self) -> ScheduleExtent {
         let slots = self.slots();
         let changes =
@@ -133,17 +133,17 @@ impl TurnSchedule {
 /// Measures both conditions alternately and stores every run, control runs with those of the first
 /// condition. Restores the first condition at the end.
 pub fn measure(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     conditions: &[SwitchCommand; 2],
     course: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
     listener: &mut dyn Listener,
 ) -> Result<[Vec<Run>; 2], CommandFailure> {
     // Reports an impossible plan before anything is switched.
-    prepare(question)?;
+    prepare(request)?;
     let mut present =
         CurrentCondition { conditions, settle: course.settle, index: None, must_return: false };
-    let measured = measure_turns(question, &mut present, course, (store, cancel), listener);
+    let measured = measure_turns(request, &mut present, course, (store, cancel), listener);
     if present.must_return {
         present.announce_return(cancel.load(Ordering::Relaxed), listener);
     }
@@ -158,7 +158,7 @@ pub fn measure(
 }
 
 fn measure_turns(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     present: &mut CurrentCondition<'_>,
     course: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
@@ -187,18 +187,12 @@ fn measure_turns(
             if is_cancelled { interrupted_failure(&runs, number, slots.len()) } else { failure }
         })?;
         let turn = TurnPosition {
-            comparison: comparison.clone(),
-            seed: course.seed,
-            number,
-            block: slot.block,
             is_control: slot.is_control,
             has_looks: course.decided_by_margin.is_some(),
-            levels: Vec::new(),
-            combination: None,
+            ..TurnPosition::new(comparison.clone(), course.seed, number, slot.block)
         };
-        let seed = question.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
-        let asked =
-            RunRequest { label: Some(name), turn: Some(turn), seed, ..question.clone() };
+        let seed = request.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
+        let asked = RunRequest { label: Some(name), turn: Some(turn), seed, ..request.clone() };
         let prepared = prepare(&asked)?;
         let measured = run_request::measure(
             &asked,
@@ -220,15 +214,6 @@ fn measure_turns(
         }
     }
     Ok(runs)
-}
-
-/// Note that a comparison ends before its last block.
-pub(crate) fn decided_note(blocks: u32) -> Phrase {
-    phrase!(
-        "decided-early",
-        "decided after {blocks} blocks; the looks after each block are part of the error",
-        blocks = blocks,
-    )
 }
 
 /// Looks at the runs of complete blocks.

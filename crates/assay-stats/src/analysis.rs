@@ -34,7 +34,6 @@ pub struct Analysis {
 ///
 /// The interval comes from order statistics. With enough samples but too few effective ones it
 /// comes from Student's t. Returns `None` when no finite sample is left.
-#[must_use]
 pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
     let finite: Samples = preparations.iter().map(|values| finite_values(values)).collect();
     let refused = count_samples(preparations) - count_samples(&finite);
@@ -68,7 +67,6 @@ impl Analysis {
     ///
     /// Returns 0 when the interval has no width, even for a median of 0. Returns `None` without an
     /// interval, or when the median is 0 and the interval has a width.
-    #[must_use]
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = self.interval?;
         if low >= high {

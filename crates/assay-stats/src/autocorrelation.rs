@@ -21,7 +21,6 @@ const MIN_STRETCH_LENGTH: usize = 8;
 /// from m values are too small by about σ²τ / m; that is added back.
 ///
 /// Stretches of fewer than 8 values are ignored; τ is 1 if there are no longer ones.
-#[must_use]
 pub fn integrated_time(stretches: &[Vec<f64>]) -> f64 {
     let residuals: Vec<Vec<f64>> = stretches
         .iter()
@@ -61,7 +60,6 @@ pub struct SerialDependence {
 /// errors above the correlation across the ends of parts: correlation that ends with a part belongs
 /// to the part, not to time. Ten samples resolve only one lag. In series that short, the sum over
 /// all lags would cost one of four independent series its interval.
-#[must_use]
 pub fn serial_dependence(parts: &[Vec<f64>]) -> SerialDependence {
     let whole = residuals(&parts.concat());
     let n = whole.len() as f64;

@@ -22,14 +22,12 @@ pub const SIGNIFICANCE: f64 = 0.03;
 const MIN_SEGMENT_VALUES: usize = 2;
 
 /// Returns the number of permutations with which a series of this length is tested.
-#[must_use]
 pub fn permutation_count(values: usize) -> u32 {
     if values > MAX_ENUMERATED { RANDOM_PERMUTATIONS } else { (1..=values as u32).product() }
 }
 
 /// Returns the minimum number of values with which any step can be significant. A clean step in the
 /// middle of n values has p = 2 / C(n, n / 2): the two orders of the parts.
-#[must_use]
 pub fn required_values() -> usize {
     let is_sufficient = |n: &usize| 2.0 / binomial_coefficient(*n, n / 2) <= SIGNIFICANCE;
     (2 * MIN_SEGMENT_VALUES..).find(is_sufficient).unwrap_or(usize::MAX)
@@ -43,7 +41,6 @@ fn binomial_coefficient(n: usize, k: usize) -> f64 {
 /// Returns the smallest step, up or down in the middle of the series, with which a change would
 /// have been found, within 5 % of itself; `None` if not even `most` is found. The values and both
 /// ends of the search are on the scale of [`find`].
-#[must_use]
 pub fn smallest_found_step(values: &[f64], seed: u64, [least, most]: [f64; 2]) -> Option<f64> {
     if values.len() < required_values() {
         return None;
@@ -89,7 +86,6 @@ pub struct ChangePoint {
 }
 
 /// Returns the change points of a series, in order.
-#[must_use]
 pub fn find(values: &[f64], seed: u64) -> Vec<ChangePoint> {
     let mut random = Random::new(seed);
     let mut changes: Vec<ChangePoint> = Vec::new();

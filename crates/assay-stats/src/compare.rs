@@ -58,7 +58,6 @@ pub const DEFAULT_MARGIN: f64 = 0.02;
 pub struct Condition<'r> {
     /// User's name of the condition.
     pub name: &'r str,
-    /// Its runs.
     pub runs: &'r [Run],
     /// Position of each run among all runs in order of measurement; empty = the order of their
     /// clocks.
@@ -77,14 +76,12 @@ impl Condition<'_> {
 pub type KeyedResults<'s> = dyn Fn(&Run) -> Vec<(ResultKey, MetricEstimate)> + Sync + 's;
 
 /// Compares two conditions. `margin` is the largest relative difference that counts as equivalent.
-#[must_use]
 pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
     compare_results(a, b, margin, &keyed_estimates).0
 }
 
 /// Compares two conditions by results that the caller may keep between comparisons; also returns
 /// the key of each pair.
-#[must_use]
 pub fn compare_results(
     a: Condition<'_>,
     b: Condition<'_>,
@@ -245,7 +242,6 @@ impl<'r> ConditionResults<'r> {
 
 /// Splits runs into control runs and the others. If all are control runs, the user compares the
 /// control itself, and none counts as control.
-#[must_use]
 pub fn split_control(runs: &[Run]) -> (Vec<&Run>, Vec<&Run>) {
     let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
     let (control, measured): (Vec<&Run>, Vec<&Run>) = runs.iter().partition(is_control);
@@ -292,20 +288,19 @@ pub(crate) fn keyed_estimates(run: &Run) -> Vec<(ResultKey, MetricEstimate)> {
 
 /// Assigns its key to every result of a run. Results with equal keys are matched by
 /// [`compare`].
-#[must_use]
 pub fn key_results(
     run: &Run,
     results: Vec<MetricEstimate>,
 ) -> Vec<(ResultKey, MetricEstimate)> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
-    let mut questions: BTreeMap<&str, String> = BTreeMap::new();
+    let mut workloads: BTreeMap<&str, String> = BTreeMap::new();
     for record in &run.cases {
-        questions.entry(&record.case.id).or_insert_with(|| workload_key::workload_key(record));
+        workloads.entry(&record.case.id).or_insert_with(|| workload_key::workload_key(record));
     }
     let keyed = |it: MetricEstimate| {
-        let question = questions.get(it.case.as_str()).map(String::as_str).unwrap_or_default();
+        let workload = workloads.get(it.case.as_str()).map(String::as_str).unwrap_or_default();
         let shared = format_attributes(&identity_attributes(&it.parameters));
-        let about = format!("{}/{question}/{} {shared}", it.benchmark, it.metric);
+        let about = format!("{}/{workload}/{} {shared}", it.benchmark, it.metric);
         let before = times.entry(about.clone()).or_default();
         *before += 1;
         ((about, *before), it)

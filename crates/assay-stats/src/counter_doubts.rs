@@ -38,7 +38,6 @@ const REACHED_SHARE: f64 = 0.95;
 const MIN_STRETCH_S: f64 = 1.0;
 
 /// Returns the doubts that the kernel counters of a host show about a case.
-#[must_use]
 pub fn counter_doubts(record: &CaseRecord, host: &str) -> Vec<Doubt> {
     let of_host = |it: &&CounterRecord| it.host.as_deref().is_none_or(|name| name == host);
     record.counters.iter().filter(of_host).flat_map(|it| find_doubts(record, it)).collect()

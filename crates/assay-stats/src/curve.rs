@@ -48,7 +48,6 @@ pub enum NoKnee {
 
 impl NoKnee {
     /// Returns the stored name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::TooFewPoints => "too-few-points",
@@ -74,7 +73,6 @@ pub const LATENCY_RISE: f64 = 2.0;
 /// 1955), is twice that. Between two points 1 / latency is interpolated linearly in the rate, which
 /// it is near any saturation and everywhere in an M/M/1 queue. A rate that falls although more was
 /// requested counts as the maximum before.
-#[must_use]
 pub fn find_knee(points: &[ResponsePoint]) -> Knee {
     let usable = |it: &ResponsePoint| it.rate_per_s > 0.0 && it.latency_s > 0.0;
     let finite = |it: &ResponsePoint| it.rate_per_s.is_finite() && it.latency_s.is_finite();
@@ -115,7 +113,6 @@ pub fn find_knee(points: &[ResponsePoint]) -> Knee {
 ///
 /// The gap around the knee is halved. Without a knee it may lie beyond the last point, or before
 /// the first.
-#[must_use]
 pub fn next_share(points: &[(f64, ResponsePoint)]) -> Option<f64> {
     let known: Vec<ResponsePoint> = points.iter().map(|(_, point)| *point).collect();
     let share = |at: usize| points.get(at).map(|(percent, _)| *percent);

@@ -29,7 +29,6 @@ const MAX_DISCARDED: f64 = 0.05;
 /// - `warm-up-discarded`: more than one sample in twenty was discarded as warm-up;
 /// - `several-modes`: the samples fall into groups, and the median describes none of them;
 /// - `samples-not-finite`: some samples were not finite and were rejected.
-#[must_use]
 pub fn series_doubts(
     analysis: &Analysis,
     stopping: &StoppingRule,
@@ -49,7 +48,6 @@ pub fn series_doubts(
 }
 
 /// Returns the doubt `no-interval` for `n` samples with `n_effective` effective ones.
-#[must_use]
 pub fn no_interval(n: usize, n_effective: f64, stopped: StopReason) -> Doubt {
     Doubt::NoInterval {
         n,

@@ -61,7 +61,6 @@ pub struct EffectiveSize {
 /// A short series without significant dependence keeps its interval from ranks: it counts as at
 /// least [`MIN_SAMPLES`] effective samples. [`crate::interval_coverage`] simulates the coverage
 /// with the real stopping rule. With one preparation ρ cannot be estimated and is taken as 0.
-#[must_use]
 pub fn effective_size(preparations: &[Vec<f64>]) -> Option<EffectiveSize> {
     let groups = grouped_ranks(preparations);
     let n = groups.iter().map(Vec::len).sum::<usize>() as f64;

@@ -15,7 +15,6 @@ const MIN_LOAD_DIFFERENCE: f64 = 0.5;
 const MIN_STEAL_DIFFERENCE: f64 = 0.005;
 
 /// Returns the environment of a run; with several hosts, that of the first.
-#[must_use]
 pub fn run_environment(run: &Run) -> Environment {
     let facts = run.first_host().map(|host| &host.facts);
     // An imported run has no facts of its machine.
@@ -107,7 +106,6 @@ fn format_value(value: &AttributeValue) -> Option<String> {
 
 /// Returns unintended differences between the runs of two conditions. `position` returns the
 /// position of a run in the store; runs at the same position are ordered by their clocks.
-#[must_use]
 pub fn differences(
     [a, b]: [&[&Run]; 2],
     design: ComparisonDesign,

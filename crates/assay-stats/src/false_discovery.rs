@@ -7,7 +7,6 @@
 ///
 /// The i-th smallest of m becomes the minimum of pⱼ m / j for j from i on. Holds where tests are
 /// independent or positively dependent, as metrics of one machine are.
-#[must_use]
 pub fn adjust_p_values(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));

@@ -6,7 +6,6 @@
 /// 1979).
 ///
 /// The i-th smallest of m becomes the maximum of min(1, pⱼ (m + 1 − j)) for j up to i.
-#[must_use]
 pub fn adjust_p_values(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));

@@ -25,7 +25,6 @@ pub struct FriedmanTest {
 /// degrees of freedom, for the rank sums Rⱼ of k conditions in n blocks and ties of t values
 /// (Friedman, J. Am. Stat. Assoc. 32:675, 1937; Hollander, Wolfe and Chicken, 3rd ed., 7.1). Nothing
 /// is assumed about the distribution within a block, nor between blocks.
-#[must_use]
 pub fn test(blocks: &[Vec<f64>]) -> Option<FriedmanTest> {
     let conditions = blocks.first()?.len();
     let is_complete = blocks.iter().all(|block| block.len() == conditions);
@@ -55,7 +54,6 @@ pub fn test(blocks: &[Vec<f64>]) -> Option<FriedmanTest> {
 /// Returns the probability that chi-squared with `freedom` degrees of freedom exceeds `value`: the
 /// regularized incomplete gamma function Q(freedom / 2, value / 2), by its series or its continued
 /// fraction (Abramowitz and Stegun, 6.5.29 and 6.5.31).
-#[must_use]
 pub fn chi_squared_tail(value: f64, freedom: usize) -> f64 {
     let (a, x) = (0.5 * freedom as f64, 0.5 * value);
     if x.is_nan() || x <= 0.0 {

@@ -30,7 +30,6 @@ pub struct ResultQuery<'w> {
 
 impl ResultQuery<'_> {
     /// Returns whether a result matches.
-    #[must_use]
     pub fn matches(&self, estimate: &MetricEstimate) -> bool {
         let has = |(name, wanted): &(Attribute, String)| {
             estimate.parameters.get(name).is_some_and(|value| value.is_denoted_by(wanted))
@@ -43,7 +42,6 @@ impl ResultQuery<'_> {
 }
 
 /// Returns whether a run has a matching result.
-#[must_use]
 pub fn has_result(run: &Run, wanted: &ResultQuery<'_>) -> bool {
     keyed_estimates(run).iter().any(|(_, estimate)| wanted.matches(estimate))
 }
@@ -81,13 +79,11 @@ pub struct RunResults {
 
 impl RunResults {
     /// Collects the results of a run.
-    #[must_use]
     pub fn from_run(run: &Run) -> Self {
         Self::from_results(run, keyed_estimates(run))
     }
 
     /// Collects results of a run that were derived before.
-    #[must_use]
     pub fn from_results(run: &Run, results: Vec<(ResultKey, MetricEstimate)>) -> Self {
         let mut workloads = BTreeMap::new();
         for record in &run.cases {
@@ -161,7 +157,6 @@ fn are_similar_sizes(name: Attribute, a: &AttributeValue, b: &AttributeValue) ->
 /// Returns the history of one result over all runs with the label and the conditions of the newest,
 /// the oldest first, and the histories under other conditions. `choose` selects the result from the
 /// matching results of the newest run that has any. Returns `None` if no run has one.
-#[must_use]
 pub fn build_history(
     runs: &[Run],
     wanted: &ResultQuery<'_>,
@@ -173,7 +168,6 @@ pub fn build_history(
 }
 
 /// Returns the history as [`build_history`] does, from results that were derived before.
-#[must_use]
 pub fn history_of_results(
     runs: &[RunResults],
     wanted: &ResultQuery<'_>,

@@ -69,7 +69,6 @@ pub const COVERAGE_BOUNDS: (f64, f64) = (0.93, 0.99);
 
 impl CoverageTally {
     /// Returns the share of the cases whose interval contains the true median.
-    #[must_use]
     pub fn coverage(&self) -> f64 {
         1.0 - f64::from(self.missed) / f64::from(self.cases)
     }
@@ -77,7 +76,6 @@ impl CoverageTally {
 
 impl CoverageCell {
     /// Returns a cell for every combination of machine, budget and preparation cost.
-    #[must_use]
     pub fn all_cells() -> Vec<Self> {
         let mut cells = Vec::new();
         for machine in MACHINES {
@@ -98,7 +96,6 @@ impl CoverageCell {
     /// least 12 of 100 of these (Neyman and Pearson's test, simulated). In thirty samples, which
     /// count as one and a half effective ones, it is much the same. The bounds for these cells are
     /// the coverage reached today, as a ratchet.
-    #[must_use]
     pub fn coverage_fault(&self, tally: &CoverageTally, slack: f64) -> Option<String> {
         let coverage = tally.coverage();
         let minimum = match self.samples {
@@ -111,7 +108,6 @@ impl CoverageCell {
     }
 
     /// Simulates the given number of cases.
-    #[must_use]
     pub fn simulate(&self, cases: u32, seed: u64) -> CoverageTally {
         let mut random = Random::new(seed);
         let mut tally = CoverageTally { cases, ..CoverageTally::default() };
@@ -203,7 +199,6 @@ const PEAK_WIDTH: f64 = 2.354_820;
 
 impl ModalShape {
     /// Returns the share of samples of `n` independent values in which several modes are detected.
-    #[must_use]
     pub fn multimodal_share(self, n: usize, samples: u32, seed: u64) -> f64 {
         let mut random = Random::new(seed);
         let mut draw = || match self {

@@ -25,7 +25,6 @@ const DATA_SHEET_TOLERANCE: f64 = 0.05;
 ///   interval;
 /// - `above-limit`: the median does not exceed the limit; where the limit was measured, not by more
 ///   than 2 %.
-#[must_use]
 pub fn broken_laws(estimate: &MetricEstimate) -> Vec<Doubt> {
     [check_figures(estimate), check_order(estimate), check_limit(estimate)]
         .into_iter()

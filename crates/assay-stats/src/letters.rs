@@ -9,7 +9,6 @@ const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 /// Starts with one letter for all. For each differing pair, every letter that both have is divided
 /// into two; a letter whose conditions all share another one is dropped (insert and absorb; Piepho,
 /// J. Comput. Graph. Stat. 13:456, 2004).
-#[must_use]
 pub fn assign_letters(count: usize, differing: &[(usize, usize)]) -> Option<Vec<String>> {
     let mut columns: Vec<Vec<bool>> = vec![vec![true; count]];
     for (a, b) in differing {

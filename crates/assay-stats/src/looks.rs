@@ -17,7 +17,6 @@ pub const LAST_LOOK: usize = 14;
 const LAST_SHARE: f64 = 0.4;
 
 /// Returns whether a comparison of this many blocks is looked at before it ends by itself.
-#[must_use]
 pub const fn is_early_look(blocks: usize) -> bool {
     FIRST_LOOK <= blocks && blocks < LAST_LOOK
 }
@@ -25,7 +24,6 @@ pub const fn is_early_look(blocks: usize) -> bool {
 /// Returns the share of the error that the look after this many blocks may spend: proportional to
 /// n⁻³ before the last one. Fewer blocks than [`FIRST_LOOK`] are not looked at on the way, and may
 /// spend all of it.
-#[must_use]
 pub fn error_share(blocks: usize) -> f64 {
     if blocks < FIRST_LOOK {
         return 1.0;
@@ -44,7 +42,6 @@ pub fn error_share(blocks: usize) -> f64 {
 /// The interval covers the shift at `level` over all looks together. The p-value is the smallest of
 /// all looks so far that saw the same direction, each divided by its share of the error: a difference
 /// once shown stays shown.
-#[must_use]
 pub fn sequential_shift(differences: &[f64], level: f64) -> Option<Shift> {
     let n = differences.len();
     if n < FIRST_LOOK {

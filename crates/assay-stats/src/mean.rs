@@ -7,7 +7,6 @@
 use assay_model::quantity::Unit;
 
 /// Returns the mean that fits the unit; `None` without values.
-#[must_use]
 pub fn mean_for_unit(unit: Unit, values: &[f64]) -> Option<f64> {
     match unit {
         Unit::BytePerSecond
@@ -27,7 +26,6 @@ pub fn mean_for_unit(unit: Unit, values: &[f64]) -> Option<f64> {
 /// result is that of [`mean_for_unit`]. Otherwise it is Σwx / Σw. The weight of a rate is its time
 /// in seconds, so that the mean is the total work over the total time; the weight of a cost is its
 /// number of operations, so that the mean is the total cost over all operations.
-#[must_use]
 pub fn weighted_mean(unit: Unit, values: &[f64], weights: &[f64]) -> Option<f64> {
     let is_weight = |weight: &f64| *weight >= 0.0 && weight.is_finite();
     let are_ones = weights.iter().all(|weight| (weight - 1.0).abs() < f64::EPSILON);
@@ -41,7 +39,6 @@ pub fn weighted_mean(unit: Unit, values: &[f64], weights: &[f64]) -> Option<f64>
 }
 
 /// Returns the arithmetic mean, Σx / n; `None` without values.
-#[must_use]
 pub fn arithmetic_mean(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     // Each share is divided before it is added, so that the sum cannot overflow.
@@ -52,7 +49,6 @@ pub fn arithmetic_mean(values: &[f64]) -> Option<f64> {
 ///
 /// For equal amounts of work it is the total work over the total time. A rate of 0 makes it 0. With
 /// a negative value, which no rate has, it is the arithmetic mean.
-#[must_use]
 pub fn harmonic_mean(values: &[f64]) -> Option<f64> {
     let minimum = values.iter().copied().fold(f64::INFINITY, f64::min);
     if minimum < 0.0 {

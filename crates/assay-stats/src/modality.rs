@@ -24,7 +24,6 @@ pub struct Modes {
 /// variances is minimal (Otsu, IEEE Trans. SMC 9:62, 1979). The share of each group is at least the
 /// dip, since moving a smaller group elsewhere could not make the sample unimodal: a single outlier
 /// is not a group.
-#[must_use]
 pub fn find_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
     if n_independent < MIN_INDEPENDENT {
         return None;
@@ -71,7 +70,6 @@ fn spread_ties(sorted: &[f64]) -> Vec<f64> {
 /// of the distribution (its steps' lower corners) and its least concave majorant (their upper
 /// corners) inside the interval. The next interval is at their largest distance, as long as that
 /// exceeds the deviation of the distribution from them outside the interval.
-#[must_use]
 pub fn dip(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     let (mut low, mut high) = (0, n.saturating_sub(1));

@@ -38,13 +38,11 @@ pub struct SampleVariation {
 
 impl HostMeasurement {
     /// Returns a measurement without samples: a median with its interval, if any.
-    #[must_use]
     pub fn from_median(value: f64, interval: Option<[f64; 2]>) -> Self {
         Self { value, range: interval.unwrap_or([value; 2]), variation: None }
     }
 
     /// Returns the measurement of an analysed series.
-    #[must_use]
     pub fn from_analysis(analysis: &Analysis) -> Self {
         let sorted = &analysis.sorted;
         let extremes = sorted.first().copied().zip(sorted.last().copied());
@@ -76,7 +74,6 @@ impl SampleVariation {
 /// as they do in a test of the largest deviation only. That test treats all medians as equally
 /// precise and estimates their spread from few of them, so that a host with two samples easily
 /// exceeds it. Hence the distance must exceed [`SamplingErrors::allowance`] as well.
-#[must_use]
 pub fn worse_hosts(hosts: &[HostMeasurement], better: Better, risk: f64) -> Vec<usize> {
     let is_usable = |host: &HostMeasurement| host.value.is_finite() && host.value > 0.0;
     if hosts.len() < MIN_HOSTS || !hosts.iter().all(is_usable) {

@@ -33,7 +33,6 @@ const PERCENTILES: [(&str, f64); 6] = [
 ///
 /// Type 7 of Hyndman and Fan (The American Statistician 50:361, 1996): x(h) with h = (n − 1) p + 1,
 /// linear between order statistics.
-#[must_use]
 pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) {
         return None;
@@ -49,13 +48,11 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
 }
 
 /// Returns the median of values in ascending order; `None` without values.
-#[must_use]
 pub fn median(sorted: &[f64]) -> Option<f64> {
     quantile(sorted, 0.5)
 }
 
 /// Returns the median of values in any order; `None` without values.
-#[must_use]
 pub fn unsorted_median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -68,7 +65,6 @@ pub fn unsorted_median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 /// l is the largest rank with P(Bin(n, ½) < l) ≤ (1 − level) / 2, so the level is kept for every
 /// continuous distribution. `None` when even the extremes do not reach the level: below 6 values
 /// for 95 %. Reference: David and Nagaraja, Order Statistics, 3rd ed., §7.1.
-#[must_use]
 pub fn median_interval(sorted: &[f64], level: f64) -> Option<(f64, f64)> {
     effective_median_interval(sorted, sorted.len() as f64, level)
 }
@@ -81,7 +77,6 @@ pub fn median_interval(sorted: &[f64], level: f64) -> Option<(f64, f64)> {
 /// (⌊`n_effective`⌋ + 1)⌋. This is Woodruff's interval for dependent samples (J. Am. Stat. Assoc.
 /// 47:635, 1952) with binomial instead of normal ranks. `None` when `n_effective` independent
 /// values would have no interval.
-#[must_use]
 pub fn effective_median_interval(
     sorted: &[f64],
     n_effective: f64,
@@ -100,7 +95,6 @@ pub fn effective_median_interval(
 /// Returns whether `n_effective` independent values support the `p`-quantile: the largest of them
 /// is above it with 95 % probability, `p`ⁿ ≤ 0.05. The median and lower quantiles are always
 /// supported.
-#[must_use]
 pub fn supports_quantile(n_effective: f64, p: f64) -> bool {
     p <= 0.5 || p.powf(n_effective) <= PERCENTILE_RISK
 }
@@ -111,14 +105,12 @@ pub fn supports_quantile(n_effective: f64, p: f64) -> bool {
 /// `p50` is printed when the median has an interval (n ≥ 6). A higher percentile p is printed when
 /// its upper 95 % bound exists, that is when the largest sample is above it with 95 % probability:
 /// pⁿ ≤ 0.05, n ≥ 29 for `p90`, 59 for `p95`, 299 for `p99`, 2 995 for `p99.9`.
-#[must_use]
 pub fn percentiles(sorted: &[f64], n_effective: f64) -> Option<BTreeMap<String, f64>> {
     supported_percentiles(|_| n_effective.min(sorted.len() as f64), |p| quantile(sorted, p))
 }
 
 /// Returns the same percentiles where only a quantile function is known, such as that of a
 /// histogram, and where the effective sample size depends on the quantile.
-#[must_use]
 pub fn supported_percentiles(
     n_effective: impl Fn(f64) -> f64,
     quantile: impl Fn(f64) -> Option<f64>,

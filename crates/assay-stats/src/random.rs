@@ -11,7 +11,6 @@ pub struct Random(u64);
 
 impl Random {
     /// Creates the sequence of a seed.
-    #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }

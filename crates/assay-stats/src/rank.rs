@@ -5,7 +5,6 @@
 
 /// Returns mid-ranks from 1 to n; equal values share the mean of their ranks. The order is that of
 /// [`f64::total_cmp`], so that any input has ranks.
-#[must_use]
 pub fn mid_ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));

@@ -18,7 +18,6 @@ pub struct RankStatistic {
 impl RankStatistic {
     /// Returns the distribution of the sum of the positive ranks of `n` differences: all 2ⁿ choices
     /// of signs are equally likely.
-    #[must_use]
     pub fn signed_rank(n: usize) -> Self {
         let mut ways = vec![0.0; n * (n + 1) / 2 + 1];
         ways[0] = 1.0;
@@ -34,7 +33,6 @@ impl RankStatistic {
     /// Returns the distribution of the number of pairs of a value of the first group and a greater
     /// one of the second: all assignments of ranks are equally likely. Their numbers are the
     /// coefficients of ∏ (1 − qⁿ⁺ⁱ) / (1 − qⁱ), i = 1 … m.
-    #[must_use]
     pub fn rank_sum(m: usize, n: usize) -> Self {
         let mut ways = vec![0.0; m * n + 1];
         ways[0] = 1.0;
@@ -60,7 +58,6 @@ impl RankStatistic {
 
     /// Returns the two-sided probability of a value at least as far from the centre. Fractional
     /// values, from ties, are rounded towards the centre.
-    #[must_use]
     pub fn two_sided_p(&self, value: f64) -> f64 {
         let maximum = (self.cumulative.len() - 1) as f64;
         let below = value.min(maximum - value).ceil().max(0.0);
@@ -69,14 +66,12 @@ impl RankStatistic {
 
     /// Returns the rank, from 1 and from either end, of the ends of an interval that misses with at
     /// most this probability; `None` where there are too few values.
-    #[must_use]
     pub fn interval_rank(&self, risk: f64) -> Option<usize> {
         let below = self.cumulative.iter().take_while(|it| **it <= risk / 2.0).count();
         (below > 0).then_some(below)
     }
 
     /// Returns the minimum two-sided probability of any outcome.
-    #[must_use]
     pub fn minimum_p(&self) -> f64 {
         self.two_sided_p(0.0)
     }

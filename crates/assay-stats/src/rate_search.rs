@@ -30,7 +30,6 @@ pub enum GoalVerdict {
 
 impl GoalVerdict {
     /// Returns the stored name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Met => "keeps",
@@ -56,7 +55,6 @@ pub struct RateTry {
 
 impl RateTry {
     /// Returns the completed I/O per second of measured time.
-    #[must_use]
     pub fn reached_per_s(&self) -> f64 {
         self.done as f64 / self.elapsed_s
     }
@@ -77,7 +75,6 @@ const ARRIVAL_DEVIATIONS: f64 = 3.0;
 
 /// Returns whether the count is below the requested one by more than chance. Random arrivals are
 /// Poisson, so the standard deviation of their number is its square root; even gaps vary less.
-#[must_use]
 pub fn is_rate_missed(count: u64, requested: f64) -> bool {
     let count = count as f64;
     count < MIN_REACHED_SHARE * requested
@@ -101,7 +98,6 @@ const ALPHA: f64 = 0.05;
 /// ratio of sums (Cochran, Sampling Techniques, 6.8), and Student's t with k − 1 degrees of freedom
 /// gives a one-sided bound. The upper bound is at least 1 − 0.05^(1/Σ all), that of independent I/O
 /// of which none is late. Below [`MIN_MET_STRETCHES`] stretches no goal counts as met.
-#[must_use]
 pub fn judge_lateness(stretches: &[LateCount], allowed: f64) -> GoalVerdict {
     let k = stretches.len() as f64;
     let all: f64 = stretches.iter().map(|it| it.all as f64).sum();
@@ -163,7 +159,6 @@ const MIN_RATE_SHARE: f64 = 1e-3;
 impl RateSearch {
     /// Creates a search below `maximum`, the rate of a closed loop. In an open loop the queue would
     /// grow at that rate.
-    #[must_use]
     pub const fn new(maximum: f64) -> Self {
         Self {
             maximum,
@@ -181,7 +176,6 @@ impl RateSearch {
     /// The range is bisected on a logarithmic scale, so that the relative resolution is the same
     /// for low and high rates. The final rate is tried once more, because the best of many tries
     /// may have met the goal by chance.
-    #[must_use]
     pub fn next_rate(&self, max_tries: u32) -> Option<f64> {
         let rate = match (&self.unclear, self.met_rate > 0.0) {
             (Some(unclear), _) => unclear.requested_per_s,
@@ -199,7 +193,6 @@ impl RateSearch {
     }
 
     /// Returns whether the rate of [`RateSearch::next_rate`] is tried for the second time.
-    #[must_use]
     pub const fn is_second_try(&self) -> bool {
         self.unclear.is_some()
     }
@@ -245,7 +238,6 @@ impl RateSearch {
     }
 
     /// Returns the doubt `search-not-finished` if another rate remains to be tried.
-    #[must_use]
     pub fn doubt(&self) -> Option<Doubt> {
         self.next_rate(LatencyGoal::MAX_STEPS).map(|_| Doubt::SearchNotFinished {
             tries: self.steps as usize,
@@ -255,7 +247,6 @@ impl RateSearch {
     }
 
     /// Returns the facts that are added to every result of the case.
-    #[must_use]
     pub fn facts(&self) -> Attributes {
         Attributes::from([
             (Attribute::GoalRate, self.met_rate.into()),

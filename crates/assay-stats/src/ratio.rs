@@ -33,7 +33,6 @@ impl PooledRatio {
     /// − p) / n, and at least 1 (Kish's design effect; in Wilson's interval after Dean and Pagano,
     /// Journal of Survey Statistics and Methodology 3:484, 2015). Below four stretches, or without
     /// any event, D is 1.
-    #[must_use]
     pub fn from_counts(counts: &[EventCount]) -> Option<Self> {
         let nonempty: Vec<EventCount> =
             counts.iter().copied().filter(|it| it.whole > 0).collect();
@@ -70,7 +69,6 @@ pub(crate) fn design_effect(counts: &[[f64; 2]], share: f64, whole: f64) -> f64 
 ///
 /// Wilson, Journal of the American Statistical Association 22:209, 1927. It is valid for shares
 /// near and at 0, where p ± z √(p (1 − p)/n) is empty.
-#[must_use]
 pub fn wilson(share: f64, n: f64) -> (f64, f64) {
     let z2 = Z * Z;
     let scale = 1.0 + z2 / n;

@@ -88,7 +88,6 @@ struct ResultSamples<'r> {
 }
 
 /// Plans repetitions of every result with samples, for a relative difference between two conditions.
-#[must_use]
 pub fn plan_repetitions(runs: &[Run], difference: f64) -> Vec<ResultRepetitions> {
     let mut order: Vec<String> = Vec::new();
     let mut results: BTreeMap<String, ResultSamples<'_>> = BTreeMap::new();

@@ -22,25 +22,21 @@ pub struct SteadyState {
 
 impl SteadyState {
     /// Creates the test from the rate of every round, in order.
-    #[must_use]
     pub fn from_rates(rates: &[f64], rule: &SteadyRule) -> Self {
         Self { rounds: rates.len(), window: RoundWindow::last(rates, rule), rule: *rule }
     }
 
     /// Returns whether a steady state is reached.
-    #[must_use]
     pub fn is_reached(&self) -> bool {
         self.window.is_some_and(|window| window.is_steady(&self.rule))
     }
 
     /// Returns whether no further round follows.
-    #[must_use]
     pub fn is_finished(&self) -> bool {
         self.is_reached() || self.rounds >= self.rule.most_rounds as usize
     }
 
     /// Returns the facts that are added to every result of the case.
-    #[must_use]
     pub fn facts(&self) -> Attributes {
         let mut facts = Attributes::from([
             (Attribute::Steady, self.is_reached().into()),
@@ -54,7 +50,6 @@ impl SteadyState {
     }
 
     /// Returns the doubt `steady-state-not-reached` unless it is reached.
-    #[must_use]
     pub fn doubt(&self) -> Option<Doubt> {
         let window = self.window.map(|it| SteadyWindow {
             rounds: self.rule.window,
@@ -90,7 +85,6 @@ impl RoundWindow {
     /// not above 0.
     ///
     /// Slope = (n − 1) × Σ(i − ī)(xᵢ − x̄) / Σ(i − ī)², over x̄.
-    #[must_use]
     pub fn last(rates: &[f64], rule: &SteadyRule) -> Option<Self> {
         let n = rule.window as usize;
         let last = rates.get(rates.len().checked_sub(n)?..).filter(|_| n > 1)?;
@@ -103,7 +97,6 @@ impl RoundWindow {
     }
 
     /// Returns whether the rule is met.
-    #[must_use]
     pub fn is_steady(&self, rule: &SteadyRule) -> bool {
         self.range <= rule.range && self.slope.abs() <= rule.slope && self.drift.is_none()
     }

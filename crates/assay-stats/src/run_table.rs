@@ -9,7 +9,6 @@ use crate::compare::{ResultKey, keyed_estimates};
 use crate::summarize::summarize;
 
 /// Builds the table of runs, in the given order.
-#[must_use]
 pub fn build_run_table(runs: &[Run]) -> RunTable {
     let mut places: BTreeMap<ResultKey, usize> = BTreeMap::new();
     let mut rows: Vec<RunTableRow> = Vec::new();

@@ -38,7 +38,6 @@ pub struct ShiftSignificance {
 /// The estimate is the median of the means of every two differences, with the interval of the same
 /// means that Wilcoxon's signed-rank test does not reject (Hollander, Wolfe and Chicken, 3rd ed.,
 /// 3.2 and 3.3).
-#[must_use]
 pub fn paired_shift(differences: &[f64], level: f64) -> Option<Shift> {
     let risk = 1.0 - level;
     match differences.len() {
@@ -78,7 +77,6 @@ pub(crate) fn paired_student_shift(differences: &[f64], level: f64) -> Shift {
 /// The estimate is the median of all differences, with the interval of those that the rank-sum test
 /// does not reject (Hollander, Wolfe and Chicken, 3rd ed., 4.2 and 4.3); with few values, Welch's t
 /// with degrees of freedom rounded down.
-#[must_use]
 pub fn group_shift(a: &[f64], b: &[f64], level: f64) -> Option<Shift> {
     let risk = 1.0 - level;
     let differences = || b.iter().flat_map(|b| a.iter().map(move |a| b - a));

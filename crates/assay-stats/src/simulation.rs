@@ -6,8 +6,7 @@
 
 use assay_model::comparison::{Comparison, ComparisonVerdict};
 use assay_model::event::{
-    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened,
-    StopReason, TurnPosition,
+    HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened, StopReason, TurnPosition,
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, StoppingRule};
@@ -72,13 +71,11 @@ pub struct VerdictTally {
 
 impl VerdictTally {
     /// Returns the share of comparisons with a false verdict.
-    #[must_use]
     pub fn misled_share(&self) -> f64 {
         f64::from(self.misled) / f64::from(self.comparisons)
     }
 
     /// Returns the share of comparisons that found the difference.
-    #[must_use]
     pub fn found_share(&self) -> f64 {
         f64::from(self.found) / f64::from(self.comparisons)
     }
@@ -86,7 +83,6 @@ impl VerdictTally {
 
 impl SimulatedConditions {
     /// Simulates the given number of comparisons.
-    #[must_use]
     pub fn simulate(self, comparisons: u32, seed: u64) -> VerdictTally {
         let mut random = Random::new(seed);
         let mut verdicts = VerdictTally { comparisons, ..VerdictTally::default() };
@@ -137,14 +133,8 @@ impl SimulatedConditions {
             // The order is not reversed in every second block: the worst case for drift.
             for condition in order {
                 let turn = self.in_turns.then(|| TurnPosition {
-                    comparison: "simulated".to_owned(),
-                    seed: 0,
-                    number,
-                    block,
-                    is_control: false,
                     has_looks: self.has_looks,
-                    levels: Vec::new(),
-                    combination: None,
+                    ..TurnPosition::new("simulated", 0, number, block)
                 });
                 let drift = 1.0 + self.drift * f64::from(number);
                 let ratio = if condition == 1 { self.ratio } else { 1.0 };
@@ -166,36 +156,30 @@ impl SimulatedConditions {
 pub(crate) fn simulated_run(levels: &[f64], turn: Option<TurnPosition>) -> Run {
     let stopping =
         StoppingRule { target: 0.01, repetitions: 3, preparations: 1, budget_s: 9.0 };
-    let case = |metric: usize| Case {
-        id: format!("memory.latency/{metric}"),
-        by: "assay".to_owned(),
-        workload: Workload::Latency(LatencyWorkload {
-            cpu: 0,
-            bytes: 1 << 12 | metric as u64,
-            line_bytes: 64,
-        }),
-        stopping,
-        pair: None,
+    let case = |metric: usize| {
+        Case::new(
+            format!("memory.latency/{metric}"),
+            Workload::Latency(LatencyWorkload {
+                cpu: 0,
+                bytes: 1 << 12 | metric as u64,
+                line_bytes: 64,
+            }),
+            stopping,
+        )
     };
     let cases: Vec<Case> = (0..levels.len()).map(case).collect();
     let mut events = start_events(&cases, turn);
     for ((series, case), level) in (0..).zip(cases).zip(levels) {
         events.push(RunEvent::CaseStarted { case: case.id.clone() });
-        events.push(RunEvent::SeriesOpened(SeriesOpened {
+        events.push(RunEvent::SeriesOpened(SeriesOpened::new(
             series,
-            case: case.id.clone(),
-            metric: "latency".into(),
-            dimensions: case.workload.dimensions("assay"),
-        }));
+            case.id.clone(),
+            "latency",
+            case.workload.dimensions("assay"),
+        )));
         // The variance within a run is part of the variance between runs.
         let value = *level;
-        events.push(RunEvent::Sample(Sample {
-            series,
-            value,
-            weight: 1.0,
-            preparation: 0,
-            at_ns: 0,
-        }));
+        events.push(RunEvent::Sample(Sample::new(series, value)));
         events.push(RunEvent::CaseFinished { case: case.id, stopped: StopReason::Budget });
     }
     let (finished, state) = ("2026-01-01T00:01:00Z".to_owned(), HostState::default());
@@ -205,31 +189,10 @@ pub(crate) fn simulated_run(levels: &[f64], turn: Option<TurnPosition>) -> Run {
 
 /// Returns the events of a run with these cases before the first one begins.
 pub(crate) fn start_events(cases: &[Case], turn: Option<TurnPosition>) -> Vec<RunEvent> {
-    let started = RunStarted {
-        format: FORMAT,
-        run: turn.as_ref().map_or(0, |turn| turn.number).to_string(),
-        label: None,
-        note: None,
-        started: "2026-01-01T00:00:00Z".into(),
-        plan: Plan {
-            suite: "simulated".into(),
-            budget_s: 60.0,
-            cases: cases.to_vec(),
-            seed: None,
-            omitted: Vec::new(),
-        },
-        command: vec![],
-        asked: None,
-        turn,
-        after: None,
-    };
-    let host = HostJoined {
-        host: "simulated".into(),
-        facts: HostFacts::default(),
-        state: HostState::default(),
-        clock: HostClock::default(),
-        labels: Vec::new(),
-    };
+    let run = turn.as_ref().map_or(0, |turn| turn.number).to_string();
+    let plan = Plan::new("simulated", 60.0, cases.to_vec());
+    let started = RunStarted { turn, ..RunStarted::new(run, "2026-01-01T00:00:00Z", plan) };
+    let host = HostJoined::new("simulated", HostFacts::default());
     vec![RunEvent::RunStarted(Box::new(started)), RunEvent::HostJoined(Box::new(host))]
 }
 
@@ -259,7 +222,6 @@ pub struct StepTally {
 
 impl SimulatedHistory {
     /// Simulates the given number of histories.
-    #[must_use]
     pub fn simulate(self, histories: u32, seed: u64) -> StepTally {
         let mut random = Random::new(seed);
         let mut steps = StepTally { histories, ..StepTally::default() };

@@ -77,7 +77,6 @@ const DEPENDENCE_FACTOR: f64 = 3.0;
 ///
 /// All preparations happen within the budget whenever they fit with one repetition each. No planned
 /// step overruns the budget; only a step that takes longer than those before it can.
-#[must_use]
 pub fn next_step<S: AsRef<[Vec<f64>]>>(
     series: impl IntoIterator<Item = S>,
     stopping: &StoppingRule,
@@ -106,7 +105,6 @@ pub fn next_step<S: AsRef<[Vec<f64>]>>(
 
 /// Returns whether every series is as precise as requested. For measurers that return many
 /// repetitions at once, without looks in between.
-#[must_use]
 pub fn is_precise<S: AsRef<[Vec<f64>]>>(
     series: impl IntoIterator<Item = S>,
     stopping: &StoppingRule,

@@ -8,7 +8,6 @@ pub(crate) const MEDIAN_WIDTH_FACTOR: f64 = 1.2;
 
 /// Returns the probability that |t| with `freedom` degrees of freedom exceeds `t`, in closed form
 /// (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4).
-#[must_use]
 pub fn two_sided_p(t: f64, freedom: u32) -> f64 {
     let angle = (t.abs() / f64::from(freedom).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
@@ -29,7 +28,6 @@ pub fn two_sided_p(t: f64, freedom: u32) -> f64 {
 }
 
 /// Returns the critical value that |t| exceeds with probability `risk`, which is above 0.
-#[must_use]
 pub fn critical_t(risk: f64, freedom: u32) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while two_sided_p(high, freedom) > risk && high < f64::MAX / 2.0 {
@@ -51,7 +49,6 @@ pub fn critical_t(risk: f64, freedom: u32) -> f64 {
 /// s² is the mean square around the mean, which is too small by 1 − 1 / `worth`. t has `worth` − 1
 /// degrees of freedom, but at least two unless there are exactly two preparations.
 /// [`crate::interval_coverage`] simulates the coverage.
-#[must_use]
 pub fn median_t_interval(
     sorted: &[f64],
     worth: f64,

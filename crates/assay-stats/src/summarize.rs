@@ -38,7 +38,6 @@ pub use limits::apply_data_sheet;
 
 /// Summarizes a run. Unfinished cases are neither results nor failures, except for interrupted
 /// network cases, whose samples count.
-#[must_use]
 pub fn summarize(run: &Run) -> RunSummary {
     let totals: Vec<CaseRecord> =
         run.cases.iter().flat_map(|record| totals::host_totals(run, record)).collect();

@@ -27,7 +27,6 @@ pub struct SyntheticMachine {
 
 impl SyntheticMachine {
     /// Returns the true median.
-    #[must_use]
     pub fn median(&self) -> f64 {
         match self.shape {
             ValueShape::Normal | ValueShape::Lognormal => TRUE_MEDIAN,
@@ -38,7 +37,6 @@ impl SyntheticMachine {
 
     /// Returns the asymptotic half-width of the interval of the median of n independent values,
     /// 1.96 / (2 f √n) with the density f at the median.
-    #[must_use]
     pub fn half_width(&self, n: usize) -> f64 {
         let density = match self.shape {
             ValueShape::Normal => 0.398_942,
@@ -91,6 +89,17 @@ pub(crate) const TRUE_MEDIAN: f64 = 100.0;
 
 #[cfg(test)]
 impl SyntheticSeries {
+    /// Returns a series of independent, normally distributed values.
+    pub(crate) const fn independent(preparations: usize, repetitions: usize) -> Self {
+        Self {
+            preparations,
+            repetitions,
+            intraclass_correlation: 0.0,
+            autocorrelation: 0.0,
+            skewed: false,
+        }
+    }
+
     pub(crate) fn samples(self, random: &mut Random) -> Vec<Vec<f64>> {
         (0..self.preparations).map(|_| self.preparation(random)).collect()
     }

@@ -61,7 +61,6 @@ fn effective_count(parts: &[TailCount], p: f64) -> f64 {
 }
 
 /// Returns the effective number of values in order of time; `quantile` is their p-quantile.
-#[must_use]
 pub fn quantile_effective_count(p: f64, quantile: f64, values: &[f64]) -> f64 {
     let tail_count = |part: &[f64]| {
         let count = |compare: fn(&f64, &f64) -> bool| {
@@ -76,7 +75,6 @@ pub fn quantile_effective_count(p: f64, quantile: f64, values: &[f64]) -> f64 {
 impl Tails {
     /// Merges all stretches, in order of time. Returns `None` without values. Also returns `None`
     /// if a stretch has no histogram, because percentiles of the others are not those of the whole.
-    #[must_use]
     pub fn from_stretches<'d>(
         stretches: impl IntoIterator<Item = &'d StretchRecord<LatencyDistribution>>,
     ) -> Option<Self> {
@@ -130,7 +128,6 @@ impl Tails {
 
     /// Reconciles the values with a median and an interval from elsewhere: corrects only an
     /// inconsistent order within the width of a bucket.
-    #[must_use]
     pub fn reconcile_with(self, median: f64, [low, high]: [f64; 2]) -> Self {
         let at_least_median = |(name, value): (String, f64)| {
             let value = if name == "p50" { value } else { snap_to(value, median, f64::max) };

@@ -42,7 +42,6 @@ struct SquareSums {
 
 /// Returns the component of each of `levels` levels; `None` where no group of the next coarser level
 /// has two of the level.
-#[must_use]
 pub fn estimate_components(
     values: &[NestedValue],
     levels: usize,

@@ -19,7 +19,6 @@ use crate::rank::mid_ranks;
 /// The test detects a level that lasts or that recurs in every preparation. A single slow
 /// repetition at the head of one preparation stays: it cannot be distinguished from an ordinary
 /// outlier, and the median is not affected. Independent samples lose less than 1 % of their number.
-#[must_use]
 pub fn detect_warm_up(preparations: &[Vec<f64>]) -> Vec<usize> {
     let mut discarded = vec![0; preparations.len()];
     let all: Vec<usize> = (0..preparations.len()).collect();

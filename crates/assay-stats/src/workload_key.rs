@@ -8,8 +8,8 @@ pub(crate) fn workload_key(record: &CaseRecord) -> String {
     let case = &record.case;
     match case.workload.as_network() {
         Some(work) => {
-            let question = NetworkWorkload { to: None, ..work.clone() };
-            format!("{}/{}", question.name(), case.by)
+            let shared = NetworkWorkload { to: None, ..work.clone() };
+            format!("{}/{}", shared.name(), case.by)
         }
         None => case.id.clone(),
     }

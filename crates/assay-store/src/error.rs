@@ -182,7 +182,6 @@ pub enum StoreError {
     FirstLine {
         /// File of events.
         path: PathBuf,
-        /// Reason.
         reason: String,
     },
     /// A raw output could not be written.
@@ -211,7 +210,6 @@ pub enum StoreError {
 
 impl StoreError {
     /// Returns the advice for the user.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::NotAFolder { .. } | Self::Open { .. } | Self::Format { .. } => {

@@ -21,7 +21,6 @@ pub struct RunFilter {
 
 impl RunFilter {
     /// Whether a run is selected.
-    #[must_use]
     pub fn matches(&self, run: &ListEntry) -> bool {
         let is_equal = |requested: &Option<String>, actual: &str| {
             requested.as_deref().is_none_or(|it| it == actual)

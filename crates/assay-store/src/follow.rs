@@ -38,13 +38,11 @@ impl RunFollower {
     }
 
     /// Returns the identifier of the run.
-    #[must_use]
     pub fn run(&self) -> &str {
         &self.id
     }
 
     /// Whether a process is writing the run.
-    #[must_use]
     pub fn is_running(&self) -> bool {
         reader::is_being_written(&self.layout, &self.id)
     }

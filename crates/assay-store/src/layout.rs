@@ -55,7 +55,6 @@ pub fn default_folder(
 
 /// Returns a new identifier, `20261121-104455-7f3a`: UTC time to the second, and a number that
 /// distinguishes runs of the same second. Identifiers sort by time.
-#[must_use]
 pub fn new_run_id(now: jiff::Timestamp, entropy: u16) -> String {
     format!("{}-{entropy:04x}", now.strftime("%Y%m%d-%H%M%S"))
 }

@@ -116,7 +116,6 @@ impl Store {
     }
 
     /// Returns the folder of the store.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.layout.folder()
     }
@@ -161,13 +160,11 @@ impl Store {
     }
 
     /// Returns the hash of these bytes if they are stored as a raw output.
-    #[must_use]
     pub fn find_raw(&self, bytes: &[u8]) -> Option<String> {
         raw::find(&self.layout, bytes)
     }
 
     /// Verifies all stored data of a run against checksums, hashes and the index.
-    #[must_use]
     pub fn verify(&self, run_id: &str) -> RunVerification {
         let rows = index::load(&self.layout);
         verify::verify_run(&self.layout, self.headlines, run_id, rows.get(run_id))
@@ -245,13 +242,11 @@ impl Store {
     }
 
     /// Returns a reader that follows a run while it is being written.
-    #[must_use]
     pub fn follow(&self, run_id: &str) -> RunFollower {
         RunFollower::new(self.layout.clone(), run_id)
     }
 
     /// Returns the time at which a run was last added or removed; `None` if there are none.
-    #[must_use]
     pub fn changed(&self) -> Option<SystemTime> {
         fs_err::metadata(self.layout.runs()).and_then(|it| it.modified()).ok()
     }

@@ -67,7 +67,6 @@ pub struct ListEntry {
 
 impl ListEntry {
     /// Whether the run has ended without any measured case.
-    #[must_use]
     pub fn is_without_result(&self) -> bool {
         !self.running && self.status != RunStatus::Complete && self.cases_finished == 0
     }
@@ -98,7 +97,6 @@ pub struct Headline {
 pub struct UnreadableEntry {
     /// Name of the folder.
     pub id: String,
-    /// Reason.
     pub reason: String,
 }
 

@@ -46,7 +46,6 @@ pub enum EventProblem {
         /// Number of the event.
         number: u64,
     },
-    /// An unknown event.
     #[error("line {line} has the unknown event `{event}`; it is skipped")]
     UnknownEvent {
         /// Line number.
@@ -84,7 +83,6 @@ pub enum EventProblem {
 
 impl EventProblem {
     /// Returns the line number, from 1.
-    #[must_use]
     pub const fn line(&self) -> usize {
         match self {
             Self::Newer { .. } | Self::FirstLineChanged => 1,
@@ -100,7 +98,6 @@ impl EventProblem {
     }
 
     /// Returns the number of events that are lost.
-    #[must_use]
     pub const fn lost_events(&self) -> u64 {
         match self {
             Self::Newer { .. } | Self::FirstLineChanged => 0,

@@ -41,13 +41,11 @@ pub struct ReadRun {
 impl ReadRun {
     /// Whether all written events are in the run. This includes a run killed between two events,
     /// whose status is unfinished.
-    #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.problems.is_empty()
     }
 
     /// Returns the number of lost events.
-    #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.problems.iter().map(EventProblem::lost_events).sum()
     }

@@ -79,7 +79,6 @@ pub enum NamedRuns {
 
 impl NamedRuns {
     /// Returns the identifiers, the newest first.
-    #[must_use]
     pub fn ids(self) -> Vec<String> {
         match self {
             Self::One(id) => vec![id],

@@ -32,7 +32,6 @@ pub struct RunVerification {
 
 impl RunVerification {
     /// Whether all data are as they were written.
-    #[must_use]
     pub fn is_sound(&self) -> bool {
         self.read.as_ref().is_ok_and(ReadRun::is_whole)
             && self.damaged_outputs.is_empty()

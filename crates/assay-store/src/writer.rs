@@ -80,7 +80,6 @@ impl RunWriter {
     }
 
     /// Identifier of the run.
-    #[must_use]
     pub fn run_id(&self) -> &str {
         &self.run
     }
@@ -141,7 +140,6 @@ impl RunWriter {
     /// Closes the file and updates the index. `events` is the run in memory, if the caller has it:
     /// a run of many hosts need not be read again. Errors of the index do not concern the stored
     /// run, and are returned as a doubt.
-    #[must_use]
     pub fn finish(mut self, events: Option<&Run>) -> Option<Doubt> {
         let pending = std::mem::take(&mut self.pending);
         if !pending.is_empty() && self.write_line(&pending).is_err() {

@@ -36,7 +36,6 @@ impl ExpectArguments {
     }
 }
 
-/// Returns the status of an outcome.
 pub(crate) const fn outcome_status(outcome: GateOutcome) -> ExitStatus {
     match outcome {
         GateOutcome::Passed => ExitStatus::Success,

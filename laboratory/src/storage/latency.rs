@@ -136,15 +136,15 @@ impl DelayedDevice {
             let (less, more) = section.added_ms(figure);
             let from = kernel_ms.max(least_ms) * HISTOGRAM_FACTOR;
             let to = kernel_ms + more + TOLERANCE_MS;
-            LabFigure {
-                name: format!("{name}, depth {depth}: {what} latency"),
-                truth: format!(
+            LabFigure::new(
+                format!("{name}, depth {depth}: {what} latency"),
+                format!(
                     "{kernel_ms:.2} ms by the kernel, ioping adds {less:.2} and {more:.2}: {from:.2} to {to:.2} ms"
                 ),
-                reported: format!("{reported_ms:.2} ms"),
-                verdict: Evidence::Number(reported_ms, from..=to)
+                format!("{reported_ms:.2} ms"),
+                Evidence::Number(reported_ms, from..=to)
                     .judge_despite(Excused::NotTooLow.when(!is_quiet)),
-            }
+            )
         };
         let read = &section.read;
         let expected = depth / (read.mean_ms * 1e-3);

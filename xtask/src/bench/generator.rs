@@ -9,8 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::event::{
-    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened,
-    StopReason,
+    FORMAT, HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened, StopReason,
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, StoppingRule};
@@ -133,13 +132,7 @@ fn plan(cases: usize) -> Plan {
 /// Returns all events but the first, which contains the run's name.
 fn events_after_first(cases: usize, kind: usize) -> Vec<RunEvent> {
     let facts = HostFacts { name: "node".to_owned(), ..HostFacts::default() };
-    let mut events = vec![RunEvent::HostJoined(Box::new(HostJoined {
-        host: "node".to_owned(),
-        facts,
-        state: HostState::default(),
-        clock: HostClock::default(),
-        labels: vec![],
-    }))];
+    let mut events = vec![RunEvent::HostJoined(Box::new(HostJoined::new("node", facts)))];
     let mut series = 0;
     for number in 0..cases {
         let case = case(number);
@@ -152,12 +145,12 @@ fn events_after_first(cases: usize, kind: usize) -> Vec<RunEvent> {
                 (Attribute::Threads, ((number + 1) as u64).into()),
             ]
             .into();
-            events.push(RunEvent::SeriesOpened(SeriesOpened {
+            events.push(RunEvent::SeriesOpened(SeriesOpened::new(
                 series,
-                case: case.id.clone(),
-                metric: metric.to_owned(),
+                case.id.clone(),
+                metric.to_owned(),
                 dimensions,
-            }));
+            )));
             let level = 1e10 * (number + 1) as f64 * (1.0 + kind as f64 * 0.003);
             for turn in 0..SAMPLES {
                 let value = level * (1.0 + 0.001 * f64::from((turn * 7 + series) % 11));

@@ -1,13 +1,11 @@
-//! Limits on unusual prose and names: word frequencies of doc comments, openings of comments, names of functions and types.
+//! Limits on unusual prose and names: word frequencies of doc comments, openings of comments, names of functions.
 //!
 //! Each limit is a ratchet: lower it when the measured figure falls, never raise it. Tests are not measured.
-
-use std::collections::BTreeMap;
 
 use anyhow::Result;
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
-use syn::{ImplItemFn, ItemEnum, ItemFn, ItemMod, ItemStruct, TraitItemFn, Visibility};
+use syn::{ImplItemFn, ItemFn, ItemMod, TraitItemFn};
 
 use crate::finding::TidyFinding;
 use crate::sources::Sources;
@@ -21,7 +19,6 @@ const LIMITS: Figures = Figures {
     sideways_percent: 0.5,
     function_words: 5,
     participles: 5,
-    shared_types_percent: 1.0,
 };
 
 /// Verbs of speech: programs print, report, return and send.
@@ -60,8 +57,6 @@ struct Figures {
     function_words: usize,
     /// Functions named by a bare participle.
     participles: usize,
-    /// Percentage of public types that share their name with another public type.
-    shared_types_percent: f64,
 }
 
 /// Reports each figure above its limit, with the places that count most.
@@ -119,12 +114,6 @@ fn compare(census: &Census, limits: &Figures) -> Vec<TidyFinding> {
         limits.participles as f64,
         &census.participles,
     );
-    report(
-        "% of public types that share a name with another",
-        figures.shared_types_percent,
-        limits.shared_types_percent,
-        &census.shared_types(),
-    );
     findings
 }
 
@@ -153,8 +142,6 @@ struct Census {
     sideways: Vec<Place>,
     function_words: Vec<Place>,
     participles: Vec<Place>,
-    /// Definitions of each name of a public type.
-    types: BTreeMap<String, Vec<Place>>,
 }
 
 impl Census {
@@ -216,7 +203,6 @@ impl Census {
 
     fn figures(&self) -> Figures {
         let per_10k = |places: &[Place]| 1e4 * places.len() as f64 / self.words.max(1) as f64;
-        let types: usize = self.types.values().map(Vec::len).sum();
         Figures {
             saying_per_10k: per_10k(&self.saying),
             relative_per_10k: per_10k(&self.relative),
@@ -224,17 +210,7 @@ impl Census {
             sideways_percent: 100.0 * self.sideways.len() as f64 / self.blocks.max(1) as f64,
             function_words: self.function_words.len(),
             participles: self.participles.len(),
-            shared_types_percent: 100.0 * self.shared_types().len() as f64
-                / types.max(1) as f64,
         }
-    }
-
-    /// Definitions of public types whose name has another definition, the most shared first.
-    fn shared_types(&self) -> Vec<Place> {
-        let mut shared: Vec<_> =
-            self.types.values().filter(|places| places.len() > 1).collect();
-        shared.sort_by_key(|places| std::cmp::Reverse(places.len()));
-        shared.into_iter().flatten().cloned().collect()
     }
 }
 
@@ -255,7 +231,7 @@ fn is_within(line: usize, ranges: &[(usize, usize)]) -> bool {
     ranges.iter().any(|&(first, last)| (first..=last).contains(&line))
 }
 
-/// Collects the names of functions and public types outside tests.
+/// Collects the names of functions outside tests.
 struct Names<'a> {
     path: &'a str,
     census: &'a mut Census,
@@ -275,24 +251,9 @@ impl Names<'_> {
             self.census.participles.push(place);
         }
     }
-
-    fn add_type(&mut self, visibility: &Visibility, name: &Ident) {
-        if !matches!(visibility, Visibility::Inherited) {
-            let place = self.place(name);
-            self.census.types.entry(name.to_string()).or_default().push(place);
-        }
-    }
 }
 
 impl<'ast> Visit<'ast> for Names<'_> {
-    fn visit_item_struct(&mut self, item: &'ast ItemStruct) {
-        self.add_type(&item.vis, &item.ident);
-    }
-
-    fn visit_item_enum(&mut self, item: &'ast ItemEnum) {
-        self.add_type(&item.vis, &item.ident);
-    }
-
     fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
         self.add_function(&item.sig.ident);
         visit::visit_impl_item_fn(self, item);
@@ -351,27 +312,16 @@ mod tests {
     }
 
     #[test]
-    fn counts_public_types_with_a_shared_name() {
-        let figures =
-            measure("pub struct A; mod m { pub(crate) enum A {} pub struct B; struct B2; }");
-        assert!((figures.shared_types_percent - 200.0 / 3.0).abs() < 1e-9, "{figures:?}");
-    }
-
-    #[test]
     fn tests_are_not_measured() {
-        let figures = measure(
-            "#[cfg(test)]\nmod tests {\n/// What is said.\nfn of() {} pub struct A; }\npub struct A;",
-        );
+        let figures = measure("#[cfg(test)]\nmod tests {\n/// What is said.\nfn of() {} }");
         assert_eq!(figures.function_words, 0);
-        assert!(
-            figures.sideways_percent.abs() < 1e-9 && figures.shared_types_percent.abs() < 1e-9
-        );
+        assert!(figures.sideways_percent.abs() < 1e-9, "{figures:?}");
     }
 
     #[test]
     fn reports_each_figure_above_its_limit() {
-        let text = "/// What a program says to somebody beside it.\npub fn of() {}\nfn told() {}\n\
-            pub struct A;\nmod m { pub struct A; }";
+        let text =
+            "/// What a program says to somebody beside it.\npub fn of() {}\nfn told() {}";
         let census = Census::take(&example::tree(&[("a.rs", text)]));
         let none = Figures {
             saying_per_10k: 0.0,
@@ -380,10 +330,9 @@ mod tests {
             sideways_percent: 0.0,
             function_words: 0,
             participles: 0,
-            shared_types_percent: 0.0,
         };
         let findings = compare(&census, &none);
-        assert_eq!(findings.len(), 7, "{findings:?}");
+        assert_eq!(findings.len(), 6, "{findings:?}");
         assert!(findings[4].what.contains("`of` a.rs:2"), "{}", findings[4]);
         assert!(compare(&census, &census.figures()).is_empty());
     }

@@ -28,7 +28,6 @@ pub struct HplInput {
 
 impl HplInput {
     /// Formats `HPL.dat`, which is also the first 31 lines of `hpccinf.txt`.
-    #[must_use]
     pub fn text(&self) -> String {
         let Self { n, rows, block, p, q } = self;
         let rows = (*rows).clamp(1, MAX_SIZES);
@@ -71,7 +70,6 @@ impl HplInput {
 
 /// Returns the most square grid `(p, q)` with p × q = `ranks` and p ≤ q, on which HPL communicates
 /// least.
-#[must_use]
 pub fn process_grid(ranks: u64) -> (u64, u64) {
     let ranks = ranks.max(1);
     let p = (1..=ranks.isqrt()).rev().find(|p| ranks.is_multiple_of(*p)).unwrap_or(1);
@@ -83,7 +81,6 @@ pub fn process_grid(ranks: u64) -> (u64, u64) {
 /// 128 is as fast as any multiple of 64 up to 384 with Debian's OpenBLAS 0.3.21 on a Zen 4 at N =
 /// 4,000 and 8,000. Larger systems hide the panels of 192 and gain from the larger updates. In
 /// small systems every column of the grid should own several blocks, or ranks are idle.
-#[must_use]
 pub fn block_size(n: u64, q: u64) -> u64 {
     const LARGE: u64 = 10_000;
     const BLOCKS_PER_COLUMN: u64 = 4;

@@ -78,7 +78,6 @@ impl FigureRule {
     }
 
     /// Returns the request that the rule was made from.
-    #[must_use]
     pub fn to_request(&self) -> FigureRequest {
         FigureRequest {
             name: self.name.clone(),
@@ -307,7 +306,6 @@ impl LinePattern {
     }
 
     /// Whether a line of the text matches.
-    #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         text.lines().any(|line| self.0.is_match(line))
     }

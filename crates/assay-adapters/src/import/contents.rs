@@ -87,7 +87,6 @@ impl FailedPart {
     }
 
     /// Returns the line of the error, or else the first one of the part.
-    #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.error_line.or_else(|| self.lines.as_ref().map(|lines| *lines.start()))
     }

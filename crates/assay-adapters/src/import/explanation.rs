@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::ReadFile;
 use super::contents::{FailedPart, FilePart, ImportedMeasurement, LineSpan};
 
-/// Account of a file.
 #[derive(Debug, Serialize)]
 pub struct FileAccount {
     file: String,
@@ -55,7 +54,6 @@ impl PartKind {
 }
 
 /// Collects the account of a file that was read. `describe` formats the values of a measurement.
-#[must_use]
 pub fn explain(
     file: &str,
     text: &str,
@@ -98,7 +96,6 @@ pub fn explain(
 impl FileAccount {
     /// Formats the account: each part, followed by its lines. `count` is the number of measurements in
     /// words, and `text` the file.
-    #[must_use]
     pub fn format(&self, count: &str, text: &str) -> String {
         let Self { file, format, prefixes, parts, unused_lines, .. } = self;
         let mut out = format!("{file}: {format}, {count}\n");

@@ -25,14 +25,12 @@ const ZONES: [(&str, i64); 8] = [
 
 impl FileTime {
     /// Makes a time from seconds since 1970.
-    #[must_use]
     pub const fn from_unix(unix_s: u64) -> Self {
         Self { unix_s, has_zone: true }
     }
 
     /// Parses the time of `ctime` and `date`: `Wed Jan  4 10:00:00 2023`, with a zone before or
     /// behind the year, or without; also `Wed 04 Jan 2023 10:00:00 PM UTC` of other locales.
-    #[must_use]
     pub fn parse_ctime(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let at = words.iter().position(|word| MONTHS.contains(word))?;
@@ -57,7 +55,6 @@ impl FileTime {
 
     /// Parses the times of ISO 8601: `2023-01-04T10:00:00.5Z`, `2023-01-04 10:00:00+01:00`,
     /// `2023/01/04 10:00:00`.
-    #[must_use]
     pub fn parse_iso(text: &str) -> Option<Self> {
         let text = text.trim();
         let (date, time) = text.split_once(['T', ' '])?;
@@ -76,7 +73,6 @@ impl FileTime {
     }
 
     /// Parses the time of HTTP (RFC 1123): `Wed, 04 Jan 2023 10:00:00 GMT`.
-    #[must_use]
     pub fn parse_rfc1123(text: &str) -> Option<Self> {
         let mut words = text.split_once(", ")?.1.split_whitespace();
         let day = words.next()?.parse().ok()?;

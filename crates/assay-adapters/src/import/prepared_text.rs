@@ -32,13 +32,11 @@ impl PreparedText {
 }
 
 /// Whether the beginning of a file is text in a supported encoding.
-#[must_use]
 pub fn is_text_beginning(head: &[u8]) -> bool {
     decode_utf16(head).is_some() || !head.contains(&0)
 }
 
 /// Decodes UTF-8, UTF-16 and, for bytes that are neither, Latin-1.
-#[must_use]
 pub fn decode_text(bytes: &[u8]) -> Cow<'_, str> {
     if let Some(text) = decode_utf16(bytes) {
         return Cow::Owned(text);

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::outputs::MeasuredMetric;
 
-/// Figure of an output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputFigure {
     /// Test and metric, with the dimensions that distinguish it.
@@ -23,7 +22,6 @@ pub struct OutputFigure {
 }
 
 /// Returns the format with this name, or that of the tool with this name.
-#[must_use]
 pub fn find_format(name: &str) -> Option<&'static ImportFormat> {
     let is_tool = |it: &&ImportFormat| it.tool == name;
     formats().find(|it| it.name == name).or_else(|| formats().find(is_tool))

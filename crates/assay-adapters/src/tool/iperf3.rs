@@ -41,7 +41,7 @@ pub(super) fn supports(workload: &Workload) -> bool {
 /// Returns the requested throughput test of a TCP or UDP workload.
 fn requested_throughput(workload: &Workload) -> Option<(&NetworkWorkload, &NetworkThroughput)> {
     let work = workload.as_tcp().or_else(|| workload.as_udp())?;
-    match &work.question {
+    match &work.test {
         NetworkTest::Throughput(asked) => Some((work, asked)),
         NetworkTest::Latency(_) | NetworkTest::Connections(_) => None,
     }

@@ -52,7 +52,6 @@ pub(super) fn supports(workload: &Workload, test: RdmaTest) -> bool {
 
 /// Builds the arguments of both ends for messages of one size; the client's are followed by the
 /// host.
-#[must_use]
 pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
     let mut words = vec!["-F".to_owned()];
     let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);

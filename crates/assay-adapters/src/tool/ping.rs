@@ -31,7 +31,7 @@ pub(super) fn supports(workload: &Workload) -> bool {
 
 fn requested_latency(workload: &Workload) -> Option<(&NetworkWorkload, &NetworkLatency)> {
     let work = workload.as_icmp()?;
-    match &work.question {
+    match &work.test {
         NetworkTest::Latency(it) => Some((work, it)),
         NetworkTest::Throughput(_) | NetworkTest::Connections(_) => None,
     }

@@ -48,7 +48,7 @@ fn find_test(workload: &Workload) -> Option<(&NetworkWorkload, &'static QperfFig
     let work = workload.as_tcp().or_else(|| workload.as_udp())?;
     let is_tcp = workload.as_tcp().is_some();
     let latency = if is_tcp { &TCP_LATENCY } else { &UDP_LATENCY };
-    match &work.question {
+    match &work.test {
         NetworkTest::Latency(it) => {
             let is_plain = !it.spin && it.rate_per_s.is_none() && it.busy_poll_us.is_none();
             (is_plain && it.load_streams == 0).then_some((work, latency))
@@ -76,7 +76,7 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     if let Some(port) = work.port {
         words.extend(["-lp".to_owned(), port.to_string()]);
     }
-    let seconds = match &work.question {
+    let seconds = match &work.test {
         NetworkTest::Latency(it) => {
             words.extend(["-m".to_owned(), it.bytes.to_string()]);
             it.seconds
@@ -111,7 +111,7 @@ pub(super) fn parse(
     let value = figure.ok_or_else(find)?;
     let mut parsed = ParsedOutput::default();
     parsed.add_samples(test.metric, vec![parse_figure(test, value)? * test.factor]);
-    if let NetworkTest::Throughput(it) = &work.question {
+    if let NetworkTest::Throughput(it) = &work.test {
         parsed.set_weights(vec![f64::from(it.seconds)]);
     }
     parsed.set_metric_attribute(test.metric, Attribute::Statistic, "mean");

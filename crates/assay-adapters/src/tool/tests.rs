@@ -38,6 +38,11 @@ fn installed_tool(tool: &ToolAdapter, launcher: Option<LauncherKind>) -> Install
     InstalledTool { path: format!("/opt/{}", tool.name), version: None, launcher }
 }
 
+/// Checks the commands for `workload` without a launcher, on a processor without known flags.
+fn check_own_command(name: &str, workload: &Workload, expected: &Expect) {
+    check_command(name, workload, None, "", expected);
+}
+
 /// Checks the command line of every process for `workload`, without the input files.
 fn check_command(
     name: &str,
@@ -192,42 +197,34 @@ fn ranks_are_started_under_every_launcher() {
 
 #[test]
 fn without_launcher_uses_threads_or_fails() {
-    check_command(
+    check_own_command(
         "xhpl",
         &linpack(4000, &[0, 2], None),
-        None,
-        "",
         &expect![[r#"
         compute.linpack xhpl ×5 on [0, 2]
         LC_ALL=C OMP_NUM_THREADS=2
         /opt/xhpl 
     "#]],
     );
-    check_command(
+    check_own_command(
         "hpcc",
         &linpack(4000, &[0, 2], None),
-        None,
-        "",
         &expect![[r#"
             compute.linpack hpcc ×2 on [0, 2]
             LC_ALL=C OMP_NUM_THREADS=2
             /opt/hpcc 
         "#]],
     );
-    check_command(
+    check_own_command(
         "hpcc",
         &stream(1 << 27, &[&[0, 1]]),
-        None,
-        "",
         &expect![[r#"
         refused: hpcc uses 2 CPUs only under an MPI launcher, and no usable mpirun was found
     "#]],
     );
-    check_command(
+    check_own_command(
         "hpcc",
         &stream(1 << 27, &[&[1]]),
-        None,
-        "",
         &expect![[r#"
         memory.stream hpcc ×5 on [1]
         LC_ALL=C OMP_NUM_THREADS=1
@@ -238,11 +235,9 @@ fn without_launcher_uses_threads_or_fails() {
 
 #[test]
 fn stream_pins_its_threads() {
-    check_command(
+    check_own_command(
         "stream",
         &stream(1 << 27, &[&[0, 8, 16]]),
-        None,
-        "",
         &expect![[r#"
         memory.stream stream ×5 on [0, 8, 16]
         LC_ALL=C OMP_NUM_THREADS=3 OMP_DYNAMIC=false OMP_PLACES={0},{8},{16} OMP_PROC_BIND=close

@@ -18,7 +18,6 @@ const TOKEN_LETTERS: std::ops::RangeInclusive<usize> = 16..=256;
 const MAX_TOKEN_FILE_BYTES: u64 = 4096;
 const MAX_HOST_NAME_BYTES: usize = 255;
 
-/// Rules of access.
 #[derive(Debug, Clone)]
 pub(super) struct AccessRules {
     token: Option<AccessToken>,

@@ -25,7 +25,6 @@ pub struct PrintedUnit {
 
 impl PrintedUnit {
     /// Returns whether both are the same unit with the same prefix.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.unit == other.unit && (self.factor / other.factor - 1.0).abs() <= 1e-9
     }
@@ -478,7 +477,6 @@ fn operations_after_words(text: &str, from: usize, most: usize) -> Option<Printe
 }
 
 /// Returns the unit in the heading of a column: in brackets, or as its last word.
-#[must_use]
 pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
     steps::count(text.len());
     let word_starts = text.char_indices().filter(|(start, _)| {

@@ -96,7 +96,6 @@ const MIN_PAGES: u32 = 600;
 impl MeasuredCheck {
     /// Returns whether the check reports without `--all`: if 9 of 10 findings were right, or of
     /// fewer than ten all, on enough pages.
-    #[must_use]
     pub const fn is_precise(&self) -> bool {
         match self.judged {
             MIN_JUDGED.. => 10 * self.right >= 9 * self.judged,

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::{Confidence, LintFinding, Rule};
 
 /// Returns the SARIF document for these pages.
-#[must_use]
 pub fn document(pages: &[(String, Vec<LintFinding>)], version: &str) -> String {
     let rules: Vec<Value> = Rule::ALL
         .iter()

@@ -21,7 +21,6 @@ pub struct ClaimCheck<'a> {
 impl ClaimCheck<'_> {
     /// Returns whether the result meets one of its claims, by the more favourable end of its
     /// interval; `None` if the claim cannot decide.
-    #[must_use]
     pub fn meets_claim(&self, claim: &Claim) -> Option<bool> {
         let MetricEstimate { ci, better, median, .. } = *self.estimate;
         let value = match (ci, better) {
@@ -62,7 +61,6 @@ impl ClaimVerdict {
     pub const ALL: [Self; 4] = [Self::Reached, Self::Missed, Self::Conflict, Self::Shown];
 
     /// Returns the word of machine-readable formats.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reached => "reached",
@@ -74,7 +72,6 @@ impl ClaimVerdict {
 }
 
 /// Compares results with claims; results without a claim are left out.
-#[must_use]
 pub fn check_claims<'a>(
     results: &'a [MetricEstimate],
     claims: &'a [Claim],

@@ -20,7 +20,6 @@ pub(super) struct DoctorCheck {
     pub(super) observe: fn(&CheckInput) -> Result<CheckResult, CheckObstacle>,
 }
 
-/// Result of a check.
 pub(super) struct CheckResult {
     pub(super) as_expected: bool,
     pub(super) observed: Phrase,
@@ -38,7 +37,6 @@ pub(super) enum CheckObstacle {
     Unreadable(Phrase),
 }
 
-/// Inputs of the checks.
 pub(super) struct CheckInput<'a> {
     pub(super) root: &'a Root,
     pub(super) facts: &'a HostFacts,

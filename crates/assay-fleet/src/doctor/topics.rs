@@ -22,14 +22,12 @@ fn topic(finding: &DoctorFinding) -> &str {
 
 /// Whether no check of a requested topic can observe anything on this machine. The report is then
 /// printed in full, to show that.
-#[must_use]
 pub fn is_unobservable(requested_topic: &str, findings: &[DoctorFinding]) -> bool {
     let mut of_topic = findings.iter().filter(|it| topic(it) == requested_topic);
     of_topic.all(|it| matches!(it.outcome, CheckOutcome::NotVisible | CheckOutcome::Unreadable))
 }
 
 /// Whether `--strict` rejects the finding.
-#[must_use]
 pub fn is_strict_violation(finding: &DoctorFinding) -> bool {
     finding.outcome == CheckOutcome::Deviates && finding.severity > FindingSeverity::Note
 }

@@ -30,7 +30,6 @@ pub(super) fn read(root: &Root, environment: &Virtualization) -> SystemFacts {
 }
 
 /// Returns the host name of the machine.
-#[must_use]
 pub fn host_name(root: &Root) -> String {
     let name = root.text("proc/sys/kernel/hostname").or_else(|| root.text("etc/hostname"));
     name.unwrap_or_else(|| "localhost".into())

@@ -25,7 +25,6 @@ const DRAIN_TIME: Duration = Duration::from_millis(200);
 /// Capacity of a pipe (pipe(7)).
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Limits of a child.
 pub(super) struct ChildLimits<'a> {
     pub(super) cancel: &'a AtomicBool,
     pub(super) deadline: Option<Duration>,

@@ -9,7 +9,6 @@ use super::ProcessError;
 
 /// Finds the first executable file `name` in the directories of `PATH`, as an absolute path. A
 /// `name` with a slash is a path and is only checked.
-#[must_use]
 pub fn find_executable(name: impl AsRef<Path>) -> Option<PathBuf> {
     find_in(name.as_ref(), &std::env::var_os("PATH").unwrap_or_default())
 }

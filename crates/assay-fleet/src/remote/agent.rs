@@ -25,7 +25,6 @@ const PATIENCE_MARGIN: Duration = Duration::from_secs(5);
 
 /// Returns the time without messages after which an agent ends. A cut link closes no pipe: TCP
 /// retries for many minutes (tcp(7), `tcp_retries2`), and the transport waits with it.
-#[must_use]
 pub fn patience(deadline: Duration) -> Duration {
     deadline.saturating_add(PATIENCE_MARGIN)
 }

@@ -35,7 +35,6 @@ pub struct RelayedMessage {
     pub content: MessageContent,
 }
 
-/// Content of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageContent {
@@ -80,19 +79,15 @@ pub struct Call {
 
 impl Call {
     /// Returns the host at the other end.
-    #[must_use]
     pub fn peer(&self) -> &str {
         &self.key.0
     }
 
-    /// Returns the subject.
-    #[must_use]
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
     /// Returns the flag that is set when the other end is gone.
-    #[must_use]
     pub const fn peer_gone(&self) -> &Arc<AtomicBool> {
         &self.peer_gone
     }
@@ -110,9 +105,6 @@ impl Call {
     }
 
     /// Waits for the next message of the other end.
-    ///
-    /// # Errors
-    /// [`CallError`].
     pub fn receive<T: DeserializeOwned>(&self, timeout: Duration) -> Result<T, CallError> {
         // A timeout beyond the range of the clock means no timeout.
         let deadline = Instant::now().checked_add(timeout);
@@ -169,7 +161,6 @@ impl Drop for Call {
 
 impl CoordinatorLink {
     /// Begins a conversation with another host of the run.
-    #[must_use]
     pub fn call(self: &Arc<Self>, peer: &str, subject: &str) -> Call {
         let number = self.calls.next_number.fetch_add(1, Ordering::Relaxed);
         let call = self.open_call((peer.to_owned(), number, true), subject.to_owned());

@@ -93,20 +93,17 @@ impl CoordinatorLink {
     }
 
     /// Returns the flag that cancels the current work.
-    #[must_use]
     pub const fn cancel(&self) -> &Arc<AtomicBool> {
         &self.cancel
     }
 
     /// Whether the coordinator has stopped all work. Others may set and clear the flag of
     /// [`CoordinatorLink::cancel`].
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::SeqCst)
     }
 
     /// Returns the flag that ends the current phase.
-    #[must_use]
     pub const fn phase_end(&self) -> &Arc<AtomicBool> {
         &self.enough
     }

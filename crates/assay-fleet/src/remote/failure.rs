@@ -166,7 +166,6 @@ impl HostFailure {
     }
 
     /// Returns a stable name for scripts.
-    #[must_use]
     pub fn id(&self) -> &str {
         match self {
             Self::Start { .. } => "transport-not-started",
@@ -194,7 +193,6 @@ impl HostFailure {
     }
 
     /// Returns the recommended action.
-    #[must_use]
     pub fn advice(&self) -> &str {
         match self {
             Self::Start { .. } => "install it, or name another command with --via",

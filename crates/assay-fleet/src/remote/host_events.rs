@@ -12,14 +12,12 @@ use super::{AgentReply, AgentRequest, frame};
 /// Interval of checks for silent hosts.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Event of a host.
 #[derive(Debug)]
 pub enum HostEvent {
     /// The agent is ready for requests.
     Joined,
     /// Reply of the agent.
     Replied {
-        /// Reply.
         reply: Box<AgentReply>,
         /// Clock of this end when the reply arrived.
         at_ns: u64,

@@ -112,9 +112,6 @@ impl Program {
     }
 
     /// Adds a build, or all builds of a folder, for other machines or for an older C library.
-    ///
-    /// # Errors
-    /// [`ProgramError`].
     pub fn add_builds(&mut self, path: &Path) -> Result<(), ProgramError> {
         if !path.is_dir() {
             self.others.push(Self::read_build(path)?);

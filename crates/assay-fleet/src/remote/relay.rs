@@ -58,7 +58,6 @@ impl From<HostEvent> for RelayedEvent {
 impl RelayedEvent {
     /// Converts the event at the coordinator, which received it from `relay` in a message of
     /// `bytes` at clock reading `at_ns`.
-    #[must_use]
     pub fn into_event(self, relay: &str, at_ns: u64, bytes: usize) -> HostEvent {
         match self {
             Self::Joined => HostEvent::Joined,

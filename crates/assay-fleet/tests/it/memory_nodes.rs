@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use assay_fleet::facts;
 use assay_model::benchmark::Benchmark;
-use assay_model::plan::expand::{self, Measurer, MpiChoices, PlanChoices};
+use assay_model::plan::expand::{self, Measurer, PlanChoices};
 use assay_model::quantity::Bytes;
 use assay_model::suite::{Measure, MeasureRequest, Suite};
 use expect_test::{Expect, expect};
@@ -16,30 +16,14 @@ const ASSAY: Measurer = Measurer { name: "assay", supports: |_| true };
 /// Lists the copies of a host: the case, the size of an array, and node and size of the chain.
 fn list_copies(host: &TestHost) -> String {
     let facts = facts::read(&host.root());
-    let measure = Measure {
-        by: vec![],
-        share: 1.0,
-        target: 0.01,
-        optional: false,
-        request: MeasureRequest::Machine(Benchmark::MemoryCopy),
-        origin: None,
-    };
+    let measure = Measure::new(MeasureRequest::Machine(Benchmark::MemoryCopy), 0.01);
     let suite = Suite {
         name: "copies".into(),
         title: String::new(),
         budget_s: 60.0,
         measures: vec![measure],
     };
-    let choices = PlanChoices {
-        by: vec!["assay".into()],
-        measurers: &[ASSAY],
-        budget_s: None,
-        to: None,
-        mpi: MpiChoices::default(),
-        seed: 7,
-        pairs: None,
-        has_rdma: false,
-    };
+    let choices = PlanChoices::new(&[ASSAY], 7);
     let plan = expand::expand(&suite, &facts, &choices).unwrap();
     let mut text = String::new();
     for case in &plan.cases {

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::engine_reason::EngineReason;
 use crate::quantity::Bytes;
 
-/// Value of an attribute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum AttributeValue {
@@ -41,7 +40,6 @@ pub struct RankBinding {
 
 impl RankBinding {
     /// Formats all ranks on one line: `0; 1`, or with hosts if there are several: `a:0,1; b:4`.
-    #[must_use]
     pub fn format_line(ranks: &[Self]) -> String {
         let one = |rank: &Self| {
             let cpus: Vec<String> = rank.cpus.iter().map(ToString::to_string).collect();
@@ -54,7 +52,6 @@ impl RankBinding {
 
 impl AttributeValue {
     /// Returns the value as a number, if it is one.
-    #[must_use]
     pub const fn as_number(&self) -> Option<f64> {
         match self {
             Self::Integer(number) => Some(*number as f64),
@@ -69,7 +66,6 @@ impl AttributeValue {
 
     /// Whether a user's text denotes the value: a name, a truth value, or a number, which may be a
     /// size like 4k.
-    #[must_use]
     pub fn is_denoted_by(&self, text: &str) -> bool {
         match (self, self.as_number()) {
             (Self::Text(name), _) => name == text,
@@ -84,7 +80,6 @@ impl AttributeValue {
     }
 
     /// Returns the value as text, if it is text.
-    #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

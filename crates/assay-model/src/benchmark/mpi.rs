@@ -73,19 +73,16 @@ pub enum MpiPattern {
 
 impl MpiTest {
     /// Returns the name after `mpi.`, as typed after `assay mpi`: `latency`, `bw` …
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.id().strip_prefix("mpi.").expect("every identifier here begins with it")
     }
 
     /// Returns the test with this name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|test| test.name() == name)
     }
 
     /// Returns the title that the OSU program of this test prints.
-    #[must_use]
     pub const fn osu_title(self) -> &'static str {
         match self {
             Self::Latency => "OSU MPI Latency Test",
@@ -115,7 +112,6 @@ impl MpiTest {
     }
 
     /// Returns the communication pattern.
-    #[must_use]
     pub const fn pattern(self) -> MpiPattern {
         match self {
             Self::Latency
@@ -129,7 +125,6 @@ impl MpiTest {
     }
 
     /// Whether messages have a size.
-    #[must_use]
     pub const fn has_sizes(self) -> bool {
         !matches!(self, Self::Barrier | Self::Ibarrier)
     }

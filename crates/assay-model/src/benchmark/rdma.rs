@@ -30,13 +30,11 @@ benchmark_table! {
 
 impl RdmaTest {
     /// Returns the name after `rdma.`: `send_lat`, `read_bw` …
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.id().strip_prefix("rdma.").expect("every identifier here begins with it")
     }
 
     /// Whether the test keeps many operations in flight and measures their rate.
-    #[must_use]
     pub const fn is_bandwidth(self) -> bool {
         match self {
             Self::SendBandwidth | Self::WriteBandwidth | Self::ReadBandwidth => true,
@@ -48,7 +46,6 @@ impl RdmaTest {
     }
 
     /// Whether a value is half of a round trip.
-    #[must_use]
     pub const fn is_half_round_trip(self) -> bool {
         match self {
             Self::SendLatency | Self::WriteLatency => true,
@@ -61,7 +58,6 @@ impl RdmaTest {
     }
 
     /// Returns the name of a latency test's metric.
-    #[must_use]
     pub const fn latency_metric(self) -> &'static str {
         if self.is_half_round_trip() { "half_round_trip" } else { "latency" }
     }

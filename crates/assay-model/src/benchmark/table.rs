@@ -42,7 +42,6 @@ macro_rules! benchmark_table {
             };
 
             /// Returns the stored identifier.
-            #[must_use]
             pub const fn id(self) -> &'static str {
                 match self {
                     $(Self::$variant => $id,)+
@@ -51,7 +50,6 @@ macro_rules! benchmark_table {
             }
 
             /// Returns the definition.
-            #[must_use]
             pub const fn definition(self) -> &'static Definition {
                 match self {
                     $(Self::$variant => {

@@ -42,7 +42,6 @@ pub enum FigureOrder {
     P99Max,
     /// min ≤ mean.
     MinMean,
-    /// mean ≤ max.
     MeanMax,
     /// Lower end of the interval ≤ median.
     LowMedian,

@@ -21,7 +21,6 @@ pub enum TrustLevel {
 
 impl TrustLevel {
     /// Returns the stable name for scripts.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sound => "sound",
@@ -33,7 +32,6 @@ impl TrustLevel {
 
 impl Doubt {
     /// Whether kernel counters show it: it explains a value.
-    #[must_use]
     pub const fn is_from_counters(&self) -> bool {
         matches!(
             self,

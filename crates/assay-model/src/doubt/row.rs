@@ -23,7 +23,6 @@ pub struct DoubtRow<'d> {
     pub advice: DoubtAdvice<'d>,
 }
 
-/// Text of a doubt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DoubtText<'d> {
     /// Message of the catalogue.
@@ -106,7 +105,6 @@ impl<'d> DoubtArgument<'d> {
         Self::Text(Cow::Owned(number.to_string()))
     }
 
-    /// Returns a path.
     pub(super) fn path(path: &std::path::Path) -> Self {
         Self::Text(Cow::Owned(path.display().to_string()))
     }
@@ -114,14 +112,12 @@ impl<'d> DoubtArgument<'d> {
 
 impl Doubt {
     /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …
-    #[must_use]
     pub fn id(&self) -> &'static str {
         self.row().id
     }
 
     /// Returns the severity relative to the same doubt about another host; 0 for doubts without a
     /// degree.
-    #[must_use]
     pub fn severity(&self) -> f64 {
         self.row().severity
     }

@@ -32,7 +32,6 @@ macro_rules! doubts {
         impl Doubt {
             /// Returns the row of the table for this doubt; for a doubt about one of several
             /// hosts, that of the doubt about the host.
-            #[must_use]
             pub fn row(&self) -> DoubtRow<'_> {
                 match self {
                     Self::OnHost { doubt, .. } => doubt.row(),

@@ -21,15 +21,12 @@ pub struct HostDifference<'a> {
 pub struct ComparedHost<'a> {
     /// The name by which the user refers to it.
     pub name: &'a str,
-    /// Its facts.
     pub facts: &'a HostFacts,
-    /// Its findings.
     pub findings: &'a [DoctorFinding],
 }
 
 /// Lists all properties in which the hosts differ: facts, settings and results of checks. Excludes
 /// values that vary by themselves: load, available memory, measured frequencies.
-#[must_use]
 pub fn find_differences<'a>(hosts: &[ComparedHost<'a>]) -> Vec<HostDifference<'a>> {
     let mut columns: BTreeMap<(u8, String), BTreeMap<String, Vec<&'a str>>> = BTreeMap::new();
     let all: Vec<_> = hosts.iter().map(|host| (host.name, comparable_values(host))).collect();

@@ -34,7 +34,6 @@ pub const HARD_LINKS: &str = "replace it by a copy of its own (`cp FILE COPY && 
 const SHORT: &str = "the target became shorter during the test: check which program changes it";
 
 /// Returns advice for an error message that contains an error number of the operating system.
-#[must_use]
 pub fn advice(reason: &str) -> Option<&'static str> {
     if let Some((_, rest)) = reason.split_once("(os error ") {
         let number: u32 = rest.split(')').next()?.parse().ok()?;
@@ -58,7 +57,6 @@ const REWORDINGS: &[(&str, &str)] = &[
 /// Simplifies an error message for display: removes the error number (`errno(3)`) and temporary
 /// names, and rewords unhelpful phrases of libraries. Stored messages keep the number, which
 /// [`advice`] needs.
-#[must_use]
 pub fn simplify_message(reason: &str) -> String {
     let mut text = remove_spans(&remove_spans(reason, " (os error ", ")"), " at path \"", "\"");
     for (theirs, ours) in REWORDINGS {

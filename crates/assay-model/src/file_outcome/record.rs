@@ -19,12 +19,11 @@ const INTERVAL: &str = "interval";
 
 impl FileOutcome {
     /// Converts the outcome and its intervals to entries.
-    #[must_use]
     pub fn to_entries(&self, intervals: &[FileInterval]) -> Vec<MeasurementEntry> {
         let mut entries = vec![
-            MeasurementEntry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
-            MeasurementEntry::Fact(Attribute::Errors, self.error_count.into()),
-            MeasurementEntry::Fact(Attribute::Ended, self.ended.name().into()),
+            MeasurementEntry::fact(Attribute::ElapsedS, self.elapsed_s),
+            MeasurementEntry::fact(Attribute::Errors, self.error_count),
+            MeasurementEntry::fact(Attribute::Ended, self.ended.name()),
         ];
         entries.extend(self.errors.iter().map(|error| {
             MeasurementEntry::Doubt(Doubt::FileOperationFailed {
@@ -36,7 +35,7 @@ impl FileOutcome {
         let due = self.total.from_intended_ns.as_ref().map_or(0, Histogram::len);
         let not_started = due.saturating_sub(self.total.requested.count);
         if not_started > 0 {
-            entries.push(MeasurementEntry::Fact(Attribute::NotStarted, not_started.into()));
+            entries.push(MeasurementEntry::fact(Attribute::NotStarted, not_started));
         }
         entries.extend(Doubt::not_started(not_started, due).map(MeasurementEntry::Doubt));
         let whole = MeasuredSpan::from_seconds(0.0, self.elapsed_s, false);
@@ -48,7 +47,6 @@ impl FileOutcome {
 
 impl FileInterval {
     /// Converts the interval to entries of one host in the total.
-    #[must_use]
     pub fn to_member_entries(&self, host: &str) -> Vec<MeasurementEntry> {
         let member = Attributes::from([(Attribute::Member, host.into())]);
         self.to_entries().into_iter().map(|entry| entry.with_dimensions(&member)).collect()

@@ -25,7 +25,6 @@ const STRETCHES: usize = 24;
 
 impl MpiOutcome {
     /// Converts the batches and validation results to entries, once per launch.
-    #[must_use]
     pub fn to_entries(&self) -> Vec<MeasurementEntry> {
         let Some(test) = MpiTest::from_name(&self.benchmark) else { return Vec::new() };
         self.sizes.iter().flat_map(|size| batch_entries(test, size)).collect()
@@ -33,14 +32,12 @@ impl MpiOutcome {
 
     /// Converts individually timed messages, calls or windows to entries; each includes a clock
     /// reading.
-    #[must_use]
     pub fn to_single_entries(&self) -> Vec<MeasurementEntry> {
         let Some(test) = MpiTest::from_name(&self.benchmark) else { return Vec::new() };
         self.sizes.iter().flat_map(|size| self.single_value_entries(test, size)).collect()
     }
 
     /// Returns library, launcher and placement of the ranks as facts.
-    #[must_use]
     pub fn to_facts(&self) -> Vec<MeasurementEntry> {
         let mut facts: Vec<(Attribute, AttributeValue)> = Vec::new();
         if let Some(library) = &self.library {
@@ -64,7 +61,6 @@ impl MpiOutcome {
     }
 
     /// Returns the actual CPU bindings of all ranks, with hosts if there are several.
-    #[must_use]
     pub fn rank_bindings(&self) -> Vec<RankBinding> {
         let several = self.ranks.iter().any(|rank| rank.host != self.ranks[0].host);
         let one = |rank: &MpiRank| RankBinding {
@@ -75,7 +71,6 @@ impl MpiOutcome {
     }
 
     /// Returns a doubt if ranks may move between CPUs, where they would find cold caches.
-    #[must_use]
     pub fn binding_doubt(&self) -> Option<Doubt> {
         let wandering = self.ranks.iter().filter(|rank| rank.cpus.len() > 1).count();
         let moved = self.ranks.iter().filter(|rank| rank.seen_on.len() > 1).count();
@@ -85,7 +80,6 @@ impl MpiOutcome {
 
     /// Returns the single values, stretch by stretch, in the unit of the benchmark's first metric:
     /// seconds, or bytes per second of the messages of a window.
-    #[must_use]
     pub fn single_values(&self, test: MpiTest, size: &MpiSizeResult) -> Vec<f64> {
         if !is_windowed(test) {
             let all = single_times_ns(size);
@@ -172,7 +166,6 @@ fn batch_entries(test: MpiTest, size: &MpiSizeResult) -> Vec<MeasurementEntry> {
 
 impl MpiLibrary {
     /// Returns name and version.
-    #[must_use]
     pub fn label(&self) -> String {
         format!("{} {}", self.name, self.version).trim().to_owned()
     }

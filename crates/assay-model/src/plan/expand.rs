@@ -56,6 +56,22 @@ pub struct PlanChoices<'a> {
     pub has_rdma: bool,
 }
 
+impl<'a> PlanChoices<'a> {
+    /// Returns the choices for measures by assay on this machine, without any option.
+    pub fn new(measurers: &'a [Measurer], seed: u64) -> Self {
+        Self {
+            by: vec!["assay".to_owned()],
+            measurers,
+            budget_s: None,
+            to: None,
+            mpi: MpiChoices::default(),
+            seed,
+            pairs: None,
+            has_rdma: false,
+        }
+    }
+}
+
 /// Choices of the command line and the machine for MPI measures.
 #[derive(Debug, Clone, Default)]
 pub struct MpiChoices {
@@ -176,11 +192,10 @@ fn has_cases(
 
 /// Whether a suite has measures between two hosts, and would omit all of them without a second
 /// host. In a run of several hosts, each is then paired with a neighbour.
-#[must_use]
 pub fn needs_neighbour(suite: &Suite) -> bool {
     let is_aimed = |measure: &Measure| {
         let MeasureRequest::Network(asked) = &measure.request else { return false };
-        asked.tests.iter().any(|question| question.to.is_some())
+        asked.tests.iter().any(|work| work.to.is_some())
     };
     let mut asked = suite.measures.iter().filter(|it| is_between_hosts(&it.request)).peekable();
     asked.peek().is_some() && asked.all(|it| it.optional && !is_aimed(it))
@@ -193,7 +208,7 @@ fn unmet_requirement(
 ) -> Option<MissingRequirement> {
     match &measure.request {
         MeasureRequest::Network(asked) if choices.to.is_none() && choices.pairs.is_none() => {
-            let here = asked.tests.iter().all(|question| question.to.is_none());
+            let here = asked.tests.iter().all(|work| work.to.is_none());
             here.then_some(MissingRequirement::Host)
         }
         MeasureRequest::Rdma(_) if !choices.has_rdma => Some(MissingRequirement::RdmaDevice),
@@ -286,7 +301,6 @@ fn measure_cases(
 }
 
 /// Converts a case to that of one pair of hosts, whichever pair it belonged to before.
-#[must_use]
 pub fn pair_case(case: Case, turn: &PairTurn) -> Case {
     let name = case.workload.clone().with_host(&turn.name).1;
     let id = case_id(&case.workload, &name, &case.by);
@@ -299,7 +313,7 @@ pub fn pair_case(case: Case, turn: &PairTurn) -> Case {
     let pair = CasePair {
         peer: turn.peer.clone(),
         address: turn.address.clone(),
-        question: case.pair.map_or(0, |pair| pair.question),
+        workload_number: case.pair.map_or(0, |pair| pair.workload_number),
         round: turn.round,
         together: turn.together,
         own: turn.own.clone(),

@@ -22,7 +22,6 @@ pub enum TimePriority {
 impl Plan {
     /// Returns the priority of each case, in the order of the cases. If the budget is kept, tests of
     /// storage and between hosts and programs give way, too.
-    #[must_use]
     pub fn time_priorities(&self, keeps_budget: bool) -> Vec<TimePriority> {
         let largest = largest_chain_bytes(self.cases.iter().map(|case| &case.workload));
         let is_headline = |case: &Case| represents_machine(&case.workload, largest);
@@ -118,14 +117,13 @@ pub(super) fn represents_machine(
 mod tests {
     use super::*;
     use crate::plan::{CasePair, StoppingRule};
-    use crate::workload::measurement_mode::MeasurementMode;
     use crate::workload::storage::{StorageTest, StorageWorkload};
-    use crate::workload::{Domain, LatencyWorkload, RdmaDevice, StreamWorkload};
+    use crate::workload::{Domain, LatencyWorkload, StreamWorkload};
 
     fn case(id: &str, workload: Workload) -> Case {
         let stopping =
             StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
-        Case { id: id.into(), by: "assay".into(), workload, pair: None, stopping }
+        Case::new(id, workload, stopping)
     }
 
     fn stream(placement: &str) -> Workload {
@@ -159,28 +157,18 @@ mod tests {
             ),
             (vec![tool], vec![Fixed]),
         ] {
-            let plan =
-                Plan { suite: "s".into(), budget_s: 1.0, seed: None, cases, omitted: vec![] };
+            let plan = Plan::new("s", 1.0, cases);
             assert_eq!(plan.time_priorities(true), expected);
         }
     }
 
     #[test]
     fn pairs_give_way_to_a_kept_budget() {
-        let pair = CasePair {
-            peer: "b".into(),
-            address: None,
-            question: 0,
-            round: 0,
-            together: 1,
-            own: RdmaDevice::default(),
-            far: RdmaDevice::default(),
-        };
+        let pair = CasePair::new("b");
         let of_pair = Case { pair: Some(pair), ..case("pair", stream("node")) };
         let by_tool = Case { by: "iperf3".into(), ..of_pair.clone() };
         let cases = vec![of_pair, by_tool];
-        let plan =
-            Plan { suite: "s".into(), budget_s: 60.0, seed: None, cases, omitted: vec![] };
+        let plan = Plan::new("s", 60.0, cases);
         assert_eq!(plan.time_priorities(false), [TimePriority::Fixed; 2]);
         assert_eq!(plan.time_priorities(true), [TimePriority::Headline, TimePriority::Fixed]);
     }
@@ -192,14 +180,7 @@ mod tests {
         use TimePriority::{Fixed, Headline, Optional};
         let storage = |name: &str, point| {
             let workload = StorageWorkload::new(vec![], vec![], None);
-            let test = StorageTest {
-                name: name.into(),
-                point,
-                provisioned_bytes_per_s: None,
-                precondition_passes: 0,
-                course: MeasurementMode::Once,
-                workload,
-            };
+            let test = StorageTest { point, ..StorageTest::new(name, workload) };
             case(name, Workload::Storage(Box::new(test)))
         };
         let cases = vec![
@@ -209,8 +190,7 @@ mod tests {
             storage("read", None),
             Case { by: "fio".into(), ..storage("read/fio", None) },
         ];
-        let plan =
-            Plan { suite: "s".into(), budget_s: 60.0, seed: None, cases, omitted: vec![] };
+        let plan = Plan::new("s", 60.0, cases);
         assert_eq!(plan.time_priorities(false), [Fixed; 5]);
         assert_eq!(plan.time_priorities(true), [Headline, Optional, Optional, Headline, Fixed]);
     }

@@ -13,7 +13,6 @@ use crate::workload::{LinpackWorkload, NetworkTest, Workload};
 pub(super) const MIN_REPETITIONS: u32 = 3;
 
 /// Returns the warning that one solve cannot end within the budget of its case.
-#[must_use]
 pub fn solve_over_budget(work: &LinpackWorkload, least_s: f64, budget_s: f64) -> Phrase {
     phrase!(
         "solve-over-budget",
@@ -26,7 +25,6 @@ pub fn solve_over_budget(work: &LinpackWorkload, least_s: f64, budget_s: f64) ->
 
 impl Plan {
     /// Returns warnings about the time of a plan on a host.
-    #[must_use]
     pub fn time_warnings(&self, host: &HostFacts) -> Vec<Phrase> {
         let solves = self.cases.iter().filter_map(|case| {
             let work = case.workload.as_linpack()?;
@@ -38,10 +36,9 @@ impl Plan {
 
     /// Returns a warning if some cases have no time for enough repetitions, with the budget that
     /// would suffice. A plan of a single case gets no warning: its length was chosen for it alone.
-    #[must_use]
     pub fn budget_warning(&self) -> Option<Phrase> {
         let lacking = |case: &Case| {
-            match case.workload.as_network()?.question {
+            match case.workload.as_network()?.test {
                 NetworkTest::Throughput(_) | NetworkTest::Connections(_) => {}
                 // A repetition of round trips has hundreds of samples.
                 NetworkTest::Latency(_) => return None,
@@ -69,7 +66,6 @@ impl Plan {
 impl Case {
     /// Returns the minimum time of the case on a host in seconds, regardless of its budget, if known in
     /// advance: the requested length, one repetition, or one solve.
-    #[must_use]
     pub fn min_duration_s(&self, host: &HostFacts) -> Option<f64> {
         let timing = match &self.workload {
             Workload::Storage(test) => &test.workload.timing,
@@ -94,9 +90,8 @@ impl Case {
     }
 
     /// Returns the planned seconds of one repetition.
-    #[must_use]
     pub fn repetition_s(&self) -> Option<f64> {
-        let seconds = match &self.workload.as_network()?.question {
+        let seconds = match &self.workload.as_network()?.test {
             NetworkTest::Throughput(it) => it.seconds,
             NetworkTest::Latency(it) => it.seconds,
             NetworkTest::Connections(it) => it.seconds,

@@ -36,7 +36,6 @@ impl fmt::Display for Quantity {
 impl Quantity {
     /// Formats with the prefix of `like`, so that a column has one unit: next to 200 µs, 1.8 ms
     /// prints as 1800 µs.
-    #[must_use]
     pub fn format_like(self, like: f64, digits: usize) -> String {
         let (factor, prefix) = choose_prefix(like, prefixes(self.unit), DIGITS);
         // Units without prefixes have their normal format.

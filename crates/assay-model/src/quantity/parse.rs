@@ -173,7 +173,6 @@ pub fn split_factor(text: &str, worth: impl Fn(&str) -> Option<f64>) -> Option<(
 }
 
 /// Returns the factor of `k`, `m`, `g` or `t` for a given factor of `k`; 1 for an empty text.
-#[must_use]
 pub fn letter_factor(letter: &str, k: f64) -> Option<f64> {
     let power = ["", "k", "m", "g", "t"].iter().position(|it| *it == letter)?;
     Some(k.powi(power as i32))

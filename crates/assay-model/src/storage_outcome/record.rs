@@ -29,7 +29,6 @@ const READ_AND_WRITE: [IoOperation; 2] = [IoOperation::Read, IoOperation::Write]
 
 impl IoOperation {
     /// Returns the value in dimensions.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -47,7 +46,6 @@ impl EndReason {
     ];
 
     /// Returns the value of [`Attribute::Ended`].
-    #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(ended, _)| *ended == self);
         row.map(|(_, word)| *word).expect("every end has its row")
@@ -56,7 +54,6 @@ impl EndReason {
 
 impl StorageOutcome {
     /// Converts the outcome to entries.
-    #[must_use]
     pub fn to_entries(&self) -> Vec<MeasurementEntry> {
         let mut entries = self.to_fact_entries();
         let operations = self.used_operations();
@@ -91,7 +88,6 @@ impl StorageOutcome {
     }
 
     /// Returns the journals of the streams as raw outputs: names and contents.
-    #[must_use]
     pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
         let kept = self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
         kept.map(|(stream, it)| (journal_name(stream), format_journal(&it.journal))).collect()
@@ -99,22 +95,21 @@ impl StorageOutcome {
 
     fn to_fact_entries(&self) -> Vec<MeasurementEntry> {
         let mut entries = vec![
-            MeasurementEntry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
-            MeasurementEntry::Fact(Attribute::OpenS, self.open_s.into()),
-            MeasurementEntry::Fact(Attribute::CloseS, self.close_s.into()),
-            MeasurementEntry::Fact(Attribute::CpuUserS, self.cpu_user_s.into()),
-            MeasurementEntry::Fact(Attribute::CpuSystemS, self.cpu_system_s.into()),
-            MeasurementEntry::Fact(Attribute::Engine, self.engine.as_str().into()),
+            MeasurementEntry::fact(Attribute::ElapsedS, self.elapsed_s),
+            MeasurementEntry::fact(Attribute::OpenS, self.open_s),
+            MeasurementEntry::fact(Attribute::CloseS, self.close_s),
+            MeasurementEntry::fact(Attribute::CpuUserS, self.cpu_user_s),
+            MeasurementEntry::fact(Attribute::CpuSystemS, self.cpu_system_s),
+            MeasurementEntry::fact(Attribute::Engine, self.engine.as_str()),
             MeasurementEntry::Fact(
                 Attribute::EngineReason,
                 AttributeValue::Reason(self.engine_reason.clone()),
             ),
-            MeasurementEntry::Fact(Attribute::Errors, self.error_count.into()),
-            MeasurementEntry::Fact(Attribute::Ended, self.ended.name().into()),
+            MeasurementEntry::fact(Attribute::Errors, self.error_count),
+            MeasurementEntry::fact(Attribute::Ended, self.ended.name()),
         ];
         if self.not_started > 0 {
-            entries
-                .push(MeasurementEntry::Fact(Attribute::NotStarted, self.not_started.into()));
+            entries.push(MeasurementEntry::fact(Attribute::NotStarted, self.not_started));
         }
         let due_of = |it: &StreamTally| it.tally.from_intended_ns.len();
         let due = self.tallies.iter().map(due_of).sum();
@@ -145,7 +140,6 @@ impl StorageOutcome {
 
 impl IoTally {
     /// Returns an empty tally.
-    #[must_use]
     pub fn empty() -> Self {
         Self {
             count: 0,
@@ -188,7 +182,6 @@ impl IoTally {
 
 impl IntervalTally {
     /// Converts the interval to entries of one host in the total.
-    #[must_use]
     pub fn to_member_entries(&self, host: &str) -> Vec<MeasurementEntry> {
         let mut entries = Vec::new();
         let span = MeasuredSpan::from_seconds(self.start_s, self.length_s, self.warmup);
@@ -205,7 +198,6 @@ impl IntervalTally {
     }
 
     /// Returns the tally of reads or of writes.
-    #[must_use]
     pub const fn tally_of(&self, operation: IoOperation) -> &IoTally {
         match operation {
             IoOperation::Read => &self.reads,

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::IoOperation;
 
-/// Errors of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StreamErrors {
     /// Number of I/O with a tolerated error.
@@ -42,7 +41,6 @@ pub enum ErrorCause {
 
 impl StreamErrors {
     /// Returns whether there was none.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.tolerated == 0 && self.fatal.is_none()
     }

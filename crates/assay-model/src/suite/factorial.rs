@@ -34,7 +34,6 @@ pub struct FactorialSuite {
 
 impl FactorialSuite {
     /// Whether any level is applied by a command.
-    #[must_use]
     pub fn has_commands(&self) -> bool {
         self.factors.iter().any(|it| it.apply.is_some())
     }
@@ -73,7 +72,6 @@ pub struct FactorialCase {
 
 impl FactorialCase {
     /// Number of hosts that take part; `None` = all.
-    #[must_use]
     pub fn host_count(&self) -> Option<usize> {
         let own = self.levels.iter().find(|it| it.factor == HOSTS_FACTOR)?;
         own.level.parse().ok()

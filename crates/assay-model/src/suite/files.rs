@@ -39,7 +39,6 @@ pub struct FilesRequest {
 pub struct FileStep {
     /// Name in suites and results.
     pub name: &'static str,
-    /// The operation.
     pub operation: FileOperation,
     /// Whether it applies to directories.
     pub of_directories: bool,
@@ -93,7 +92,6 @@ impl FileStep {
     }
 
     /// Whether it can be repeated on the same file or directory.
-    #[must_use]
     pub const fn is_repeatable(self) -> bool {
         match self.operation {
             FileOperation::Mkdir

@@ -55,7 +55,6 @@ impl MpiPlacement {
         [Self::SameCore, Self::SameCache, Self::SameSocket, Self::AcrossSockets];
 
     /// Returns the name in suites and results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(_, placement)| *placement == self);
         row.map(|(name, _)| *name).expect("every placement has its row")

@@ -2,7 +2,6 @@
 
 use crate::workload::NetworkWorkload;
 
-/// Network protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkProtocol {
     Tcp,

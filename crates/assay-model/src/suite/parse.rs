@@ -315,7 +315,6 @@ fn error_at(value: &Value<'_>, message: impl Into<String>, help: Option<String>)
 }
 
 /// Suggests the nearest known word, or lists all if none is near.
-#[must_use]
 pub fn suggest(word: &str, known: &[&str]) -> String {
     match nearest_word(word, known.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),

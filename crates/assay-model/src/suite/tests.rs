@@ -342,7 +342,7 @@ fn udp_is_limited_unless_the_kernel_cuts_its_datagrams() {
         let text = format!("name = \"x\"\n[[measure]]\nbenchmark = \"network.udp\"\n{keys}");
         let suite = parse_suite(&text).unwrap();
         let MeasureRequest::Network(request) = &suite.measures[0].request else { panic!() };
-        let NetworkTest::Throughput(test) = &request.tests[0].question else { panic!() };
+        let NetworkTest::Throughput(test) = &request.tests[0].test else { panic!() };
         (test.rate_bit_per_s, test.segmentation)
     };
     assert_eq!(rate(""), (Some(100_000_000), false));
@@ -357,7 +357,7 @@ fn latency_tests_take_busy_polling() {
                 measures = \"latency\"\nbusy-poll = \"50us\"";
     let suite = parse_suite(text).unwrap();
     let MeasureRequest::Network(request) = &suite.measures[0].request else { panic!() };
-    let NetworkTest::Latency(test) = &request.tests[0].question else { panic!() };
+    let NetworkTest::Latency(test) = &request.tests[0].test else { panic!() };
     assert_eq!(test.busy_poll_us, Some(50));
 }
 
@@ -374,7 +374,7 @@ fn connection_tests_are_made_for_streams_and_sizes() {
     let tests: Vec<(u32, u64)> = request
         .tests
         .iter()
-        .map(|it| match &it.question {
+        .map(|it| match &it.test {
             NetworkTest::Connections(test) => (test.streams, test.bytes),
             other => panic!("{other:?}"),
         })

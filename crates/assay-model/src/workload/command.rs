@@ -70,8 +70,6 @@ pub enum UsageMetric {
 }
 
 impl UsageMetric {
-    /// Returns all.
-    #[must_use]
     pub fn list_all() -> Vec<Self> {
         vec![Self::Wall, Self::Cpu, Self::Memory]
     }
@@ -124,7 +122,6 @@ impl Default for CorrectnessCheck {
 
 impl CommandWorkload {
     /// Returns a program with the usual settings, named by its own words.
-    #[must_use]
     pub fn from_call(run: ProgramCall) -> Self {
         Self {
             name: run.line(),
@@ -153,7 +150,6 @@ impl CommandWorkload {
 
 impl ProgramCall {
     /// Returns the words as one line for a shell.
-    #[must_use]
     pub fn line(&self) -> String {
         match self.shell {
             true => self.words.join(" "),

@@ -33,7 +33,6 @@ pub(super) fn linpack(work: &LinpackWorkload, by: &str) -> Attributes {
 
 impl StreamWorkload {
     /// Returns the dimensions of one of several domains that run at the same time.
-    #[must_use]
     pub fn domain_dimensions(&self, placement: &str) -> Attributes {
         let domains_of_placement =
             self.domains.iter().filter(|domain| domain.placement == placement);
@@ -62,7 +61,7 @@ pub(super) fn stream(work: &StreamWorkload) -> Attributes {
 pub(super) fn network(work: &NetworkWorkload) -> Attributes {
     let to = work.to.as_deref().unwrap_or("loopback");
     let mut dimensions = Attributes::from([(Attribute::To, to.into())]);
-    match &work.question {
+    match &work.test {
         NetworkTest::Throughput(test) => {
             dimensions.extend([
                 (Attribute::Streams, test.streams.into()),

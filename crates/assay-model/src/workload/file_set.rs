@@ -49,7 +49,6 @@ pub struct FilePhase {
 pub struct FileWorkload {
     /// The trees.
     pub trees: Vec<FileTree>,
-    /// The streams.
     pub streams: Vec<FileStream>,
     /// Whether the streams run one after another, each to its end.
     pub in_turn: bool,
@@ -203,7 +202,6 @@ pub struct FileStream {
     pub of_directories: bool,
 }
 
-/// Order of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileOrder {
@@ -246,7 +244,6 @@ pub enum StopAfter {
 
 impl FileLoad {
     /// Returns the requested operations per second.
-    #[must_use]
     pub const fn rate_per_s(self) -> Option<f64> {
         match self {
             Self::Open { per_s, .. } => Some(per_s),
@@ -272,7 +269,6 @@ impl FileOperation {
     ];
 
     /// Returns its name in job files and reports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -290,7 +286,6 @@ impl FileOperation {
     }
 
     /// Returns its index in [`Self::ALL`].
-    #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -298,7 +293,6 @@ impl FileOperation {
 
 impl FileStream {
     /// Returns its operations: streams with a share of reads may both read and write.
-    #[must_use]
     pub fn operations(&self) -> Vec<FileOperation> {
         match (self.operation, self.read_share) {
             (FileOperation::Read | FileOperation::Write, Some(share)) => {
@@ -313,13 +307,11 @@ impl FileStream {
 
 impl FileTree {
     /// Returns the number of directories on a level, from 1; `None` on overflow.
-    #[must_use]
     pub fn directories_on(&self, level: u32) -> Option<u64> {
         self.width.checked_pow(level)
     }
 
     /// Returns the number of all directories except the anchor; `None` on overflow.
-    #[must_use]
     pub fn directories(&self) -> Option<u64> {
         match self.width {
             0 => Some(0),
@@ -331,7 +323,6 @@ impl FileTree {
     }
 
     /// Returns the number of files of this part of the tree; `None` on overflow.
-    #[must_use]
     pub fn file_count(&self) -> Option<u64> {
         let directories = if self.files_on_all_levels && self.depth > 0 {
             self.directories()?
@@ -343,7 +334,6 @@ impl FileTree {
     }
 
     /// Returns how many files of this part are used, from the first; `None` = all.
-    #[must_use]
     pub fn used_file_count(&self) -> Option<u64> {
         self.used_files.map(|used| self.own_count(used))
     }
@@ -358,13 +348,11 @@ impl FileTree {
     }
 
     /// Returns the bytes of all files together; an expected value if sizes are random.
-    #[must_use]
     pub fn bytes(&self) -> f64 {
         self.file_count().unwrap_or(u64::MAX) as f64 * self.mean_file_bytes()
     }
 
     /// Returns the mean size of a file in bytes.
-    #[must_use]
     pub fn mean_file_bytes(&self) -> f64 {
         let mean = |size: &SizeShare| {
             size.share * (size.min_bytes as f64 + size.max_bytes as f64) / 2.0
@@ -374,21 +362,18 @@ impl FileTree {
 
     /// Returns the directory with this number. Numbers ascend by level, so parents come before
     /// their children.
-    #[must_use]
     pub fn directory(&self, number: u64) -> PathBuf {
         let (level, index) = self.locate(number);
         self.directory_at(level, index)
     }
 
     /// Returns the number of a directory's parent; `None` = the anchor.
-    #[must_use]
     pub fn parent(&self, number: u64) -> Option<u64> {
         let (level, index) = self.locate(number);
         (level > 1).then(|| self.first_of_level(level - 1) + index / self.width)
     }
 
     /// Returns the path of the file with this number in this part.
-    #[must_use]
     pub fn file(&self, number: u64) -> PathBuf {
         let number = self.global_number(number);
         let directory_number = number / self.files;
@@ -402,7 +387,6 @@ impl FileTree {
 
     /// Returns the size in bytes of the file with this number in this part. It is deterministic, so
     /// that an existing tree stays valid.
-    #[must_use]
     pub fn file_bytes(&self, number: u64) -> u64 {
         let number = self.global_number(number);
         let word = seed::mix(SIZE_SEED ^ number.wrapping_add(1).wrapping_mul(seed::GAMMA));

@@ -24,7 +24,6 @@ pub enum MeasurementMode {
 
 impl MeasurementMode {
     /// Returns the maximum number of measurements of a case.
-    #[must_use]
     pub const fn max_measurements(self) -> u32 {
         match self {
             Self::Once => 1,

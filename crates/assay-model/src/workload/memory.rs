@@ -54,7 +54,6 @@ pub struct CpuPairs {
 
 impl CoreToCoreWorkload {
     /// Returns all CPUs that occur in a pair, ascending.
-    #[must_use]
     pub fn cpus(&self) -> Vec<u32> {
         let mut cpus: Vec<u32> = self
             .groups
@@ -69,13 +68,11 @@ impl CoreToCoreWorkload {
 
 impl CpuPairs {
     /// Returns the dimensions that all pairs of this distance share.
-    #[must_use]
     pub fn dimensions(&self) -> Attributes {
         Attributes::from([(Attribute::Placement, self.distance.as_str().into())])
     }
 
     /// Returns the dimensions of one pair.
-    #[must_use]
     pub fn pair_dimensions(&self, [first, second]: [u32; 2]) -> Attributes {
         Attributes::from([
             (Attribute::Placement, format!("core:{second}").into()),
@@ -113,7 +110,6 @@ pub struct TrafficMix {
 
 impl TrafficMix {
     /// Returns the share of the reads, 0 … 1, to two decimals.
-    #[must_use]
     pub fn read_share(self) -> f64 {
         let reads = f64::from(self.reads_per_write);
         if self.reads_per_write == 0 {
@@ -141,13 +137,11 @@ impl LoadedLatencyWorkload {
     }
 
     /// Returns the dimensions of a point without traffic.
-    #[must_use]
     pub fn idle_dimensions() -> Attributes {
         Attributes::from([(Attribute::Point, IDLE_POINT.into())])
     }
 
     /// Returns the dimensions of a point under traffic.
-    #[must_use]
     pub fn point_dimensions(mix: TrafficMix, pause_ns: u64) -> Attributes {
         Attributes::from([
             (Attribute::ReadShare, AttributeValue::Number(mix.read_share())),

@@ -46,7 +46,6 @@ pub enum MpiPreset {
 
 impl MpiPreset {
     /// Returns the name as it is typed and stored.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Assay => "assay",
@@ -56,7 +55,6 @@ impl MpiPreset {
     }
 
     /// Whether it is the default.
-    #[must_use]
     pub const fn is_assay(&self) -> bool {
         matches!(self, Self::Assay)
     }
@@ -75,7 +73,6 @@ pub struct MpiHosts {
 
 impl MpiHosts {
     /// Whether only this machine takes part.
-    #[must_use]
     pub const fn is_local(&self) -> bool {
         self.list.is_none() && self.file.is_none()
     }
@@ -83,7 +80,6 @@ impl MpiHosts {
 
 impl MpiWorkload {
     /// Returns the name within the benchmark, for case identifiers.
-    #[must_use]
     pub fn name(&self) -> String {
         format!("{}/{}", self.placement.placement, self.mpi.key)
     }

@@ -11,7 +11,8 @@ pub struct NetworkWorkload {
     /// Port of the server; `None` = the default port of its protocol.
     pub port: Option<u16>,
     /// Kind of test and its parameters.
-    pub question: NetworkTest,
+    #[serde(rename = "question")]
+    pub test: NetworkTest,
 }
 
 /// Kind of network test.
@@ -48,6 +49,21 @@ pub struct NetworkThroughput {
     pub congestion: Option<String>,
 }
 
+impl NetworkThroughput {
+    /// Returns the test of one stream that sends, copies its data and is not limited.
+    pub const fn sending(seconds: u32) -> Self {
+        Self {
+            streams: 1,
+            direction: TransferDirection::Send,
+            seconds,
+            copy: true,
+            segmentation: false,
+            rate_bit_per_s: None,
+            congestion: None,
+        }
+    }
+}
+
 /// Round-trip test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkLatency {
@@ -65,6 +81,20 @@ pub struct NetworkLatency {
     /// system's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_poll_us: Option<u32>,
+}
+
+impl NetworkLatency {
+    /// Returns the test of one message at a time, over an otherwise idle link.
+    pub const fn new(bytes: u64, seconds: u32) -> Self {
+        Self {
+            bytes,
+            seconds,
+            spin: false,
+            rate_per_s: None,
+            load_streams: 0,
+            busy_poll_us: None,
+        }
+    }
 }
 
 /// Test of connections: connect, request, response, close.
@@ -96,7 +126,6 @@ impl TransferDirection {
         [("send", Self::Send), ("receive", Self::Receive), ("both", Self::Both)];
 
     /// Returns the name in suites and results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(_, direction)| *direction == self);
         row.map(|(name, _)| *name).expect("every direction has its row")
@@ -105,10 +134,9 @@ impl TransferDirection {
 
 impl NetworkWorkload {
     /// Returns the name within the benchmark, for case identifiers.
-    #[must_use]
     pub fn name(&self) -> String {
         let to = self.to.as_deref().unwrap_or("loopback");
-        match &self.question {
+        match &self.test {
             NetworkTest::Throughput(test) => {
                 let copy = if test.copy { "" } else { "/no-copy" };
                 let segmentation = if test.segmentation { "/segmentation" } else { "" };

@@ -107,7 +107,6 @@ pub struct RdmaTuning {
 
 impl RdmaTuning {
     /// Returns the explicit options by name.
-    #[must_use]
     pub fn explicit_options(&self) -> Vec<(&'static str, u64)> {
         let all = [
             ("receives", self.receives.map(u64::from)),
@@ -126,7 +125,6 @@ impl RdmaDevice {
 
     /// Whether a text is a possible device name: a folder name of sysfs with at most 63 characters
     /// (`IBV_SYSFS_NAME_MAX`).
-    #[must_use]
     pub fn is_valid_name(text: &str) -> bool {
         let is_usual = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
         (1..64).contains(&text.len())
@@ -135,14 +133,12 @@ impl RdmaDevice {
     }
 
     /// Whether everything has its default.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         *self == Self::default()
     }
 
     /// Fills unset values from `other`. Port and GID index are taken only for the same device,
     /// because they belong to it.
-    #[must_use]
     pub fn with_defaults(&self, other: &Self) -> Self {
         let is_other = self.name.is_some() && self.name != other.name;
         let same_device = if is_other { &Self::default() } else { other };
@@ -189,7 +185,6 @@ pub enum RdmaConnection {
 impl RdmaConnection {
     /// Returns perftest's default size up to which messages are copied into the request, in latency
     /// tests (perftest 4.5: `DEF_INLINE_SEND_RC_UC_XRC`, `DEF_INLINE_SEND_UD`, `DEF_INLINE_WRITE`).
-    #[must_use]
     pub const fn default_inline_bytes(self, test: RdmaTest) -> u32 {
         match (test, self) {
             (RdmaTest::SendLatency, Self::Rc) => 236,
@@ -207,7 +202,6 @@ impl RdmaConnection {
     }
 
     /// Returns the name as it is stored.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rc => "rc",
@@ -219,7 +213,6 @@ impl RdmaConnection {
 impl RdmaWorkload {
     /// Returns a test with perftest's defaults: 2 B or 64 KiB, 1000 iterations (5000 for write
     /// bandwidth), 128 in flight.
-    #[must_use]
     pub fn perftest_default(test: RdmaTest, to: Option<String>) -> Self {
         let is_bandwidth = test.is_bandwidth();
         let bytes = match test {
@@ -245,7 +238,6 @@ impl RdmaWorkload {
     }
 
     /// Returns the requested options beyond name and dimensions, as `receives=64 timeout=18`.
-    #[must_use]
     pub fn requested_options(&self) -> Option<String> {
         let moderation = self.moderation.map(|count| format!("moderation={count}"));
         let warm_up = self.warms_up.then(|| "warm-up".to_owned());
@@ -260,7 +252,6 @@ impl RdmaWorkload {
     }
 
     /// Returns the name within the benchmark, for case identifiers.
-    #[must_use]
     pub fn name(&self) -> String {
         let to = self.to.as_deref().unwrap_or("loopback");
         let depth =

@@ -48,7 +48,6 @@ pub struct StoragePhase {
     /// Values of the loops that distinguish it from phases of the same name, in the order of the
     /// input.
     pub loops: Vec<(String, String)>,
-    /// Its workload.
     pub workload: StorageWorkload,
     /// Seconds of pause before it.
     pub pause_before_s: f64,
@@ -56,7 +55,6 @@ pub struct StoragePhase {
 
 impl StoragePhase {
     /// Returns a phase outside loops that begins at once.
-    #[must_use]
     pub fn new(name: impl Into<String>, workload: StorageWorkload) -> Self {
         Self { name: name.into(), loops: Vec::new(), workload, pause_before_s: 0.0 }
     }
@@ -81,7 +79,20 @@ pub struct StorageTest {
     pub workload: StorageWorkload,
 }
 
-/// A point of a response curve.
+impl StorageTest {
+    /// Returns a test that is measured once and belongs to no response curve.
+    pub fn new(name: impl Into<String>, workload: StorageWorkload) -> Self {
+        Self {
+            name: name.into(),
+            point: None,
+            provisioned_bytes_per_s: None,
+            precondition_passes: 0,
+            course: MeasurementMode::Once,
+            workload,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ResponseCurvePoint {
@@ -105,7 +116,6 @@ pub enum ResponseCurvePoint {
 pub struct StorageWorkload {
     /// The targets.
     pub targets: Vec<StorageTarget>,
-    /// The streams.
     pub streams: Vec<StorageStream>,
     /// Load: the start times of I/O.
     pub load: StorageLoad,
@@ -122,7 +132,6 @@ pub struct StorageWorkload {
 impl StorageWorkload {
     /// Returns a closed loop that lasts for a time, or until its work is done: without a warm-up, of
     /// contents that are not verified.
-    #[must_use]
     pub const fn new(
         targets: Vec<StorageTarget>,
         streams: Vec<StorageStream>,
@@ -141,13 +150,11 @@ impl StorageWorkload {
 
     /// Returns the workload with a seed of its own for the `nth` execution. Otherwise every round
     /// and every tried rate would access the blocks that earlier ones have cached.
-    #[must_use]
     pub fn with_step_seed(&self, nth: u64) -> Self {
         Self { seed: seed::derive_seed(self.seed, nth), ..self.clone() }
     }
 
     /// Returns the buffers of all I/O that may be in flight at the same time.
-    #[must_use]
     pub fn buffers(&self) -> IoBufferNeed {
         let mut need = IoBufferNeed::default();
         for stream in &self.streams {
@@ -183,7 +190,6 @@ pub struct IoBufferNeed {
 
 impl IoBufferNeed {
     /// Whether all buffers have the same size.
-    #[must_use]
     pub fn is_uniform(&self) -> bool {
         self.count.saturating_mul(round_to_page(self.largest_bytes)) == self.total_bytes
     }
@@ -200,7 +206,6 @@ fn round_to_page(bytes: u64) -> u64 {
 pub struct StorageTarget {
     /// Its name in the tool's language.
     pub name: String,
-    /// Its path.
     #[serde(with = "crate::path_text")]
     pub path: PathBuf,
     /// Size in bytes; `None` = its current size.
@@ -222,7 +227,6 @@ pub struct StorageTarget {
 
 impl StorageTarget {
     /// Returns a whole target through the page cache, without an `fsync`.
-    #[must_use]
     pub fn new(
         name: impl Into<String>,
         path: impl Into<PathBuf>,
@@ -289,7 +293,6 @@ pub struct StorageStream {
 
 impl StorageStream {
     /// Returns a stream without a name: I/O of one size on the first target, one at a time.
-    #[must_use]
     pub fn new(pattern: AccessPattern, bytes: u64, read_share: f64) -> Self {
         Self {
             name: String::new(),
@@ -309,7 +312,6 @@ impl StorageStream {
     }
 
     /// Whether it reads, be it only its own writes.
-    #[must_use]
     pub fn has_reads(&self) -> bool {
         let order = self.conduct.order.as_deref();
         self.read_share > 0.0 || order.is_some_and(|order| order.verify_backlog.is_some())
@@ -317,7 +319,6 @@ impl StorageStream {
 
     /// Whether it writes one of its targets; recorded I/O may write some of its targets only. A file
     /// that is deleted loses its contents, too.
-    #[must_use]
     pub fn writes_to(&self, target: usize) -> bool {
         if let Some(call) = self.conduct.file_call {
             return call == FileCall::Delete;
@@ -350,7 +351,6 @@ pub struct SizeShare {
 
 impl SizeShare {
     /// Returns a single size for all I/O.
-    #[must_use]
     pub const fn single(bytes: u64) -> Self {
         Self { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }
     }
@@ -498,7 +498,6 @@ pub enum RateRounding {
 
 impl StorageLoad {
     /// Returns the requested I/O per second.
-    #[must_use]
     pub const fn rate_per_s(&self) -> Option<f64> {
         match *self {
             Self::Open { rate_per_s, .. } => Some(rate_per_s),
@@ -512,7 +511,6 @@ impl RateRounding {
     ///
     /// Vdbench: ⌊round(reached) × percent / 100⌋, then up to a multiple of 100 above 1000 and of 10
     /// otherwise (all 45 points of three published curves).
-    #[must_use]
     pub fn round_share(self, reached_per_s: f64, percent: f64) -> f64 {
         match self {
             Self::Exact => reached_per_s * percent / 100.0,
@@ -540,7 +538,6 @@ pub struct StorageTiming {
 
 impl StorageTiming {
     /// Returns the timing without a warm-up, with an interval each second.
-    #[must_use]
     pub const fn new(duration_s: Option<f64>) -> Self {
         Self { warmup_s: 0.0, duration_s, interval_s: 1.0, stop_after_bytes: None }
     }

@@ -41,12 +41,10 @@ const KNEE_DIGITS: usize = 3;
 /// Share of its limit below which a value is marked as slow; well-tuned machines reach 70 to 95 %.
 const SLOW_PERCENT: f64 = 50.0;
 
-/// Row of the answer.
 #[derive(Debug, Clone)]
 pub struct AnswerRow<'a> {
     /// Label such as `Triad` or `RndRead`; with its host where there are several.
     pub label: String,
-    /// Label without the host.
     label_without_host: String,
     /// Label without host and distinguishing attributes.
     name: String,
@@ -58,7 +56,6 @@ pub struct AnswerRow<'a> {
 
 /// Returns the headline results: for every metric with a headline in the table of benchmarks, the
 /// one that represents the machine. Storage and network have one for each test.
-#[must_use]
 pub fn answer_rows(summary: &RunSummary) -> Vec<AnswerRow<'_>> {
     let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
         benchmark.definition().metrics.iter().map(move |metric| (benchmark, metric))
@@ -101,9 +98,9 @@ fn rows_of_metric<'a>(
             network_details(estimate).into_iter().chain(distinction).chain(maximum).collect();
         let host = text(estimate, Attribute::Host).filter(|_| has_several);
         let hosts = network::pairs::name(estimate).or(host);
-        let (question, label) =
+        let (without_host, label) =
             (joined(details.clone()), joined(details.into_iter().chain(hosts).collect()));
-        Some(AnswerRow { label, label_without_host: question, name, estimate, distrust })
+        Some(AnswerRow { label, label_without_host: without_host, name, estimate, distrust })
     };
     groups.into_iter().filter_map(row).collect()
 }
@@ -214,7 +211,6 @@ fn network_details(estimate: &MetricEstimate) -> Vec<String> {
 
 /// Builds the answer for the first screen. It has at most `rows` rows, but at least one for each
 /// topic; bars are optional. `run` provides the progress of an interrupted run.
-#[must_use]
 pub fn answer(
     summary: &RunSummary,
     run: Option<&Run>,

@@ -27,7 +27,6 @@ const MAX_LINES: usize = 10;
 const MAX_NAMED_RUNS: usize = 3;
 
 /// Builds the comparison of two conditions, metric by metric.
-#[must_use]
 pub fn comparison(comparison: &Comparison) -> Document {
     let (a, b) = (&comparison.a, &comparison.b);
     let mut document = Document::new(message!("one-and-two", one = &a.name, two = &b.name));
@@ -196,7 +195,6 @@ pub(super) fn sort_key(estimate: &MetricEstimate) -> (usize, usize) {
     (place.unwrap_or(usize::MAX), metric.unwrap_or(usize::MAX))
 }
 
-/// Returns the label of a metric.
 pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
     if network_labels::is_network(estimate) {
         network_labels::metric_label(estimate)
@@ -238,7 +236,6 @@ pub(super) fn result_case(estimate: &MetricEstimate) -> String {
 }
 
 /// Returns the names of a result in tables that compare runs: its metric, and its case.
-#[must_use]
 pub fn result_names(estimate: &MetricEstimate) -> [String; 2] {
     [metric_label(estimate), result_case(estimate)]
 }

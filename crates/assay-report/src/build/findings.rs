@@ -9,7 +9,6 @@ use crate::words::phrase;
 
 /// Builds the report of the checks of one host. With `others`, the command that shows the rest, it
 /// contains deviations only.
-#[must_use]
 pub fn findings(host: &str, findings: &[DoctorFinding], others: Option<&str>) -> Document {
     let mut document = Document::new(message!("doctor-title", host = host));
     document.paragraph(Tone::Plain, counts(findings));

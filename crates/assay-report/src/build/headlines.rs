@@ -16,7 +16,6 @@ const SIZE_ATTRIBUTES: [Attribute; 4] =
 
 /// Returns the figures that programs printed, and at most one value for each metric with a headline in
 /// the table of benchmarks: that of the whole node, or of the largest working set.
-#[must_use]
 pub fn headlines(summary: &RunSummary) -> Vec<(String, Quantity)> {
     let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
         benchmark.definition().metrics.iter().map(move |metric| (benchmark, metric))
@@ -55,7 +54,6 @@ fn own_figures(summary: &RunSummary) -> Vec<(String, Quantity)> {
 }
 
 /// Returns the index of the result that represents the machine; `results` must not be empty.
-#[must_use]
 pub fn representative(results: &[&MetricEstimate]) -> usize {
     let best = (0..results.len()).max_by(|a, b| compare_weight(results[*a], results[*b]));
     best.unwrap_or_default()

@@ -21,7 +21,6 @@ const LIMIT_DIGITS: usize = 4;
 const CHANGE_CI_LEVEL: f64 = 0.95;
 
 /// Builds the document for the history of one result.
-#[must_use]
 pub fn history(history: &History) -> Document {
     let mut document = Document::new(title(history));
     document.blocks.push(Block::Facts(facts(history)));

@@ -33,7 +33,6 @@ pub struct UnreachableHost<'a> {
 }
 
 /// Builds the report over many hosts. `short` formats a list of hosts.
-#[must_use]
 pub fn hosts(
     examined: &[ExaminedHost<'_>],
     unreached: &[UnreachableHost<'_>],

@@ -47,7 +47,6 @@ pub struct PublishedPage {
 
 /// Returns the default subject of a page: the product name that all hosts of the first run share,
 /// or the names of its hosts.
-#[must_use]
 pub fn default_subject(summaries: &[RunSummary]) -> String {
     let Some(hosts) = summaries.iter().map(|it| &it.hosts).find(|it| !it.is_empty()) else {
         return String::new();
@@ -69,7 +68,6 @@ fn subject_count(subject: &str, summaries: &[&RunSummary]) -> usize {
 }
 
 /// Builds the page about `subject`. `runs` are those with available samples.
-#[must_use]
 pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> PublishedPage {
     let paths = ShortPaths::new(summaries);
     let commands = commands::page_commands(summaries, runs);

@@ -52,7 +52,6 @@ pub struct HiddenRuns {
 
 /// Builds the list of runs in the given order, with the number of hidden runs. Folders without a
 /// readable run follow with the reason.
-#[must_use]
 pub fn listing(
     runs: &[ListedRun<'_>],
     unreadable: &[(String, String)],

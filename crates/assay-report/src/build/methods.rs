@@ -8,7 +8,6 @@ const TITLE: &str = "Measurement methods";
 const STATISTICS: &str = "Every metric is measured repeatedly, in several preparations that allocate and place everything again. Warm-up samples at the start are detected and excluded, but stay in the store. Reports contain the median and its distribution-free confidence interval from order statistics: the k-th smallest and k-th largest sample, with k from the binomial distribution; below six effective samples it comes from Student's t. Repetition stops when the interval is narrow enough or the time budget is spent; the width reached is printed. A percentile is printed only if there are enough samples for it. If samples are correlated, the effective number of samples is used and printed.";
 
 /// Builds the page of methods.
-#[must_use]
 pub fn methods() -> Document {
     let mut document = Document::new(TITLE);
     document.paragraph(Tone::Plain, STATISTICS);

@@ -35,7 +35,6 @@ pub struct PlannedTurns {
 
 /// Builds the report of a dry run, with `notes` about its duration. `is_beyond`: the duration
 /// exceeds the budget.
-#[must_use]
 pub fn plan(
     plan: &Plan,
     notes: &[Phrase],
@@ -48,7 +47,6 @@ pub fn plan(
 }
 
 /// Builds the same report for several hosts, with the hosts of each case and the unreachable hosts.
-#[must_use]
 pub fn fleet_plan(
     plan: &Plan,
     hosts: &[String],
@@ -274,7 +272,7 @@ fn describe_linpack(work: &LinpackWorkload) -> String {
 fn describe_network(work: &NetworkWorkload, has_congestion: bool) -> String {
     let to = message!("plan-to", to = work.to.as_deref().unwrap_or(word("plan-this-machine")));
     let port = work.port.map(|port| message!("plan-port", port = port.to_string()));
-    let question = match &work.question {
+    let test = match &work.test {
         NetworkTest::Throughput(it) => {
             let each = |rate: u64| {
                 let rate = quantity(rate as f64, Unit::BitPerSecond, 3);
@@ -315,7 +313,7 @@ fn describe_network(work: &NetworkWorkload, has_congestion: bool) -> String {
         ]),
     };
     let to: Vec<String> = [to].into_iter().chain(port).collect();
-    join_clauses(&[to.join(" "), question])
+    join_clauses(&[to.join(" "), test])
 }
 
 fn describe_mpi(work: &MpiWorkload, pair: Option<&CasePair>) -> String {

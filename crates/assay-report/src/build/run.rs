@@ -38,7 +38,6 @@ use context::ReportContext;
 
 /// Builds the report of a run. `run` adds facts that a summary lacks: the clock, planned cases that
 /// were not reached, and the state of the host before and after.
-#[must_use]
 pub fn run(summary: &RunSummary, run: Option<&Run>) -> Document {
     report(summary, run, is_single_storage_test(summary))
 }
@@ -76,7 +75,6 @@ fn report(summary: &RunSummary, run: Option<&Run>, begins_with_rows: bool) -> Do
 }
 
 /// Builds the same report with the headline rows above its sections.
-#[must_use]
 pub fn run_page(summary: &RunSummary, run: Option<&Run>) -> Document {
     let mut document = report(summary, run, false);
     let mut answer = Document::new("");

@@ -24,7 +24,6 @@ const MARKED_DIFFERENCE: f64 = 0.02;
 const MISSING: &str = "–";
 
 /// Builds the table of several runs.
-#[must_use]
 pub fn run_table(table: &RunTable) -> Document {
     let names = column_names(&table.runs);
     let mut document = Document::new(names.join(comma()));
@@ -109,7 +108,6 @@ fn difference_tone(ratio: f64, better: Better) -> Tone {
 }
 
 /// Builds the table of all results of some runs, in their order.
-#[must_use]
 pub fn result_list(summaries: &[RunSummary]) -> Document {
     let mut document = Document::new(word("list-results-title"));
     let mut results = summaries.iter().flat_map(|it| &it.results).peekable();

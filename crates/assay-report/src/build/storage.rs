@@ -22,7 +22,6 @@ use crate::units::size;
 const MAX_NAMED_TARGETS: usize = 4;
 
 /// Builds the report of the whole plan.
-#[must_use]
 pub fn storage_plan(plan: &StoragePlan) -> Document {
     let mut document = Document::new(word("storage-plan-title"));
     document.blocks.push(Block::Facts(FactTable {

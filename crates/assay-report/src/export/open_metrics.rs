@@ -15,7 +15,6 @@ use super::labels::series_labels;
 use super::results::{ResultRow, result_rows};
 use crate::render::csv::format_number;
 
-/// Times of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleTimes {
     /// Start of the run, for a database that is filled with the past.

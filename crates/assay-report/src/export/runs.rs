@@ -7,7 +7,6 @@ use super::ExportedRun;
 use super::table::{ColumnKind, ExportCell, ExportColumn, column};
 use crate::render::json;
 
-/// Returns the columns.
 pub(super) fn run_columns() -> Vec<ExportColumn<ExportedRun>> {
     use ColumnKind::{Flag, Integer, Json, Text, Time};
     vec![
@@ -54,7 +53,6 @@ pub(super) fn run_columns() -> Vec<ExportColumn<ExportedRun>> {
 }
 
 impl ExportedRun {
-    /// Returns the cell of the start.
     pub(super) fn start_cell(&self) -> ExportCell<'_> {
         ExportCell::Time(&self.summary.run.started, self.started_ns.map(|ns| ns / 1000))
     }

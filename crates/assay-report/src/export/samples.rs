@@ -53,7 +53,6 @@ fn metric_unit(run: &ExportedRun, record: &CaseRecord, metric: &str) -> Option<&
     defined.or_else(measured).map(|unit| unit.symbol())
 }
 
-/// Returns the columns.
 pub(super) fn sample_columns<'r>() -> Vec<ExportColumn<SampleRow<'r>>> {
     use ColumnKind::{Integer, Json, Number, Text};
     vec![

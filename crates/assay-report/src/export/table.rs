@@ -43,7 +43,6 @@ pub enum ColumnKind {
 
 impl ColumnKind {
     /// Returns the word for the documentation.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -61,7 +60,6 @@ impl ColumnKind {
 pub(super) enum ExportCell<'r> {
     /// No value.
     Missing,
-    /// Text.
     Text(Cow<'r, str>),
     /// A finite number.
     Number(f64),

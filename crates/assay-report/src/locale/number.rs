@@ -100,7 +100,6 @@ pub(crate) fn format_ungrouped(value: f64, decimals: usize) -> String {
 }
 
 /// Appends a percent sign to a formatted number.
-#[must_use]
 pub fn in_percent(number: &str) -> String {
     match number_format(Language::current()).percent_space {
         Some(space) => format!("{number}{space}%"),

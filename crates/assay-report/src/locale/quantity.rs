@@ -7,7 +7,6 @@ use super::unit::with_symbol;
 use super::{Language, unit};
 
 /// Formats a quantity with significant digits; a no-break space precedes the unit.
-#[must_use]
 pub fn quantity(value: f64, unit: Unit, digits: usize) -> String {
     let iops = (unit == Unit::IoPerSecond).then(|| unit::format_iops(value, digits)).flatten();
     let written = || unit::localise(&format!("{:.digits$}", Quantity::new(value, unit)));
@@ -15,7 +14,6 @@ pub fn quantity(value: f64, unit: Unit, digits: usize) -> String {
 }
 
 /// Formats a quantity with the unit prefix that `like` would have.
-#[must_use]
 pub fn quantity_with_prefix(value: f64, unit: Unit, digits: usize, like: f64) -> String {
     let iops = (unit == Unit::IoPerSecond).then(|| unit::format_iops(value, digits)).flatten();
     iops.unwrap_or_else(|| {
@@ -24,19 +22,16 @@ pub fn quantity_with_prefix(value: f64, unit: Unit, digits: usize, like: f64) ->
 }
 
 /// Formats an exact size: `96 KiB`.
-#[must_use]
 pub fn size(bytes: u64) -> String {
     unit::localise(&Bytes(bytes).to_string())
 }
 
 /// Formats a percentage with three significant digits: `87.3 %`.
-#[must_use]
 pub fn percent(value: f64) -> String {
     in_percent(&quantity(value, Unit::Ratio, 3))
 }
 
 /// Localises a tool's output such as `2.35` and `us`; keeps its digits and prefix.
-#[must_use]
 pub fn localise_printed(number: &str, unit: &str) -> String {
     match unit {
         "%" => in_percent(&group_digits(number)),
@@ -47,14 +42,12 @@ pub fn localise_printed(number: &str, unit: &str) -> String {
 
 /// Splits a formatted quantity, or two with one unit, into number and unit. Plain numbers have an
 /// empty unit.
-#[must_use]
 pub fn split_unit(written: &str) -> (&str, &str) {
     let is_unit = |it: &(&str, &str)| !it.1.starts_with(|c: char| c.is_ascii_digit());
     written.rsplit_once(NO_BREAK_SPACES).filter(is_unit).unwrap_or((written, ""))
 }
 
 /// Formats a number with its power of ten: `3.14e-3`.
-#[must_use]
 pub fn scientific(value: f64, decimals: usize) -> String {
     let written = format!("{value:.decimals$e}");
     match written.split_once('e') {
@@ -64,13 +57,11 @@ pub fn scientific(value: f64, decimals: usize) -> String {
 }
 
 /// Parses the output of [`quantity`] in a language.
-#[must_use]
 pub fn parse_quantity(text: &str, unit: Unit, language: Language) -> Option<Quantity> {
     unit::parse(text, unit, language).map(|value| Quantity::new(value, unit))
 }
 
 /// Replaces spaces by no-break spaces.
-#[must_use]
 pub fn with_no_break_spaces(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }

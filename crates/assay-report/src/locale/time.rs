@@ -19,7 +19,6 @@ pub fn set_time_zone(read: fn() -> TimeZone) {
 }
 
 /// Returns the name of the zone of all formatted times: `Europe/Prague`, or its offset from UTC.
-#[must_use]
 pub fn time_zone_name() -> String {
     let zone = zone();
     let offset = || zone.to_offset(jiff::Timestamp::now()).to_string();

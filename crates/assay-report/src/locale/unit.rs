@@ -91,7 +91,6 @@ pub(crate) fn localise(invariant: &str) -> String {
 }
 
 /// Appends the localised form of an invariant symbol such as `GB/s` to a formatted number.
-#[must_use]
 pub fn with_symbol(number: &str, invariant: &str) -> String {
     format!("{number}{}{}", unit_space(), localise_symbol(invariant))
 }

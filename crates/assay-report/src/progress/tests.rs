@@ -10,28 +10,22 @@ use assay_model::workload::{
 use super::*;
 
 fn plan() -> Plan {
-    let case = |id: &str| plan::Case {
-        id: id.to_owned(),
-        by: "assay".to_owned(),
-        workload: Workload::PeakFlops(PeakFlopsWorkload {
-            domain: Domain { placement: "node".to_owned(), cpus: vec![0] },
-            instruction_set: "avx2".to_owned(),
-        }),
-        stopping: plan::StoppingRule {
-            target: 0.01,
-            repetitions: 1,
-            preparations: 1,
-            budget_s: 30.0,
-        },
-        pair: None,
+    let case = |id: &str| {
+        plan::Case::new(
+            id.to_owned(),
+            Workload::PeakFlops(PeakFlopsWorkload {
+                domain: Domain { placement: "node".to_owned(), cpus: vec![0] },
+                instruction_set: "avx2".to_owned(),
+            }),
+            plan::StoppingRule {
+                target: 0.01,
+                repetitions: 1,
+                preparations: 1,
+                budget_s: 30.0,
+            },
+        )
     };
-    Plan {
-        suite: "test".to_owned(),
-        budget_s: 60.0,
-        seed: None,
-        cases: vec![case("a"), case("b")],
-        omitted: vec![],
-    }
+    Plan::new("test", 60.0, vec![case("a"), case("b")])
 }
 
 #[test]
@@ -42,17 +36,15 @@ fn shows_remaining_time_and_value() {
     assert_eq!(progress.value_so_far("a"), None);
     let metric = Benchmark::PeakFlops.definition().metrics.first().unwrap();
     progress.record_event(
-        &RunEvent::SeriesOpened(SeriesOpened {
-            series: 7,
-            case: "a".to_owned(),
-            metric: metric.name.to_owned(),
-            dimensions: Default::default(),
-        }),
+        &RunEvent::SeriesOpened(SeriesOpened::new(
+            7,
+            "a",
+            metric.name.to_owned(),
+            Default::default(),
+        )),
         15.0,
     );
-    let sample = |series, value| {
-        RunEvent::Sample(Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 })
-    };
+    let sample = |series, value| RunEvent::Sample(Sample::new(series, value));
     for (series, value) in [(7, 2e-9), (8, 5.0), (7, 1e-9), (7, 3e-9)] {
         progress.record_event(&sample(series, value), 15.0);
     }
@@ -82,9 +74,9 @@ fn values_are_never_truncated() {
     progress.record_event(&RunEvent::CaseStarted { case: CASE.to_owned() }, 0.0);
     let metric = Benchmark::PeakFlops.definition().metrics[0].name.to_owned();
     let (case, dimensions) = (CASE.to_owned(), Default::default());
-    let opened = SeriesOpened { series: 1, case, metric, dimensions };
+    let opened = SeriesOpened::new(1, case, metric, dimensions);
     progress.record_event(&RunEvent::SeriesOpened(opened), 0.0);
-    let sample = Sample { series: 1, value: 54.7e9, weight: 1.0, preparation: 0, at_ns: 0 };
+    let sample = Sample::new(1, 54.7e9);
     progress.record_event(&RunEvent::Sample(sample), 0.0);
     progress.set_message(&format!("{CASE}, preparation 2 of three"));
     let value = "  54.7 GFLOP/s";
@@ -117,9 +109,9 @@ fn loaded_latency_shows_both_ends() {
         for (series, (metric, value)) in (series..).zip(metrics) {
             let dimensions = [point.clone()].into_iter().collect();
             let (case, metric) = ("a".to_owned(), metric.to_owned());
-            let opened = SeriesOpened { series, case, metric, dimensions };
+            let opened = SeriesOpened::new(series, case, metric, dimensions);
             progress.record_event(&RunEvent::SeriesOpened(opened), 0.0);
-            let sample = Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 };
+            let sample = Sample::new(series, value);
             progress.record_event(&RunEvent::Sample(sample), 0.0);
         }
         assert_eq!(progress.value_so_far("a").as_deref(), Some(expected));
@@ -138,9 +130,9 @@ fn one_message_size_represents_a_case() {
         for (series, (bytes, value)) in (1..).zip([(1_u64, 1.0), (4096, 4e9), (64, 2e9)]) {
             let dimensions = [(Attribute::Bytes, bytes.into())].into_iter().collect();
             let (case, metric) = ("a".to_owned(), metric.to_owned());
-            let opened = SeriesOpened { series, case, metric, dimensions };
+            let opened = SeriesOpened::new(series, case, metric, dimensions);
             progress.record_event(&RunEvent::SeriesOpened(opened), 0.0);
-            let sample = Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 };
+            let sample = Sample::new(series, value);
             progress.record_event(&RunEvent::Sample(sample), 0.0);
         }
         assert_eq!(progress.value_so_far("a").as_deref(), Some(expected), "{test:?}");
@@ -198,15 +190,8 @@ fn remaining_time_always_changes() {
 /// A round-trip case has no goodput; for a transfer goodput takes precedence.
 #[test]
 fn case_is_represented_by_an_existing_metric() {
-    let question = NetworkTest::Latency(NetworkLatency {
-        bytes: 1,
-        seconds: 1,
-        spin: false,
-        rate_per_s: None,
-        load_streams: 0,
-        busy_poll_us: None,
-    });
-    let work = NetworkWorkload { to: None, port: None, question };
+    let test = NetworkTest::Latency(NetworkLatency::new(1, 1));
+    let work = NetworkWorkload { to: None, port: None, test };
     for (workload, opened, expected) in [
         (
             Workload::NetworkTcp(work.clone()),
@@ -231,10 +216,10 @@ fn case_is_represented_by_an_existing_metric() {
         let mut progress = RunProgress::for_plan(&plan);
         for (series, metric) in (1..).zip(opened) {
             let (case, metric) = ("a".to_owned(), (*metric).to_owned());
-            let opened = SeriesOpened { series, case, metric, dimensions: Default::default() };
+            let opened = SeriesOpened::new(series, case, metric, Default::default());
             progress.record_event(&RunEvent::SeriesOpened(opened), 0.0);
             let value = f64::from(series);
-            let sample = Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 };
+            let sample = Sample::new(series, value);
             progress.record_event(&RunEvent::Sample(sample), 0.0);
         }
         assert_eq!(progress.value_so_far("a").as_deref(), expected, "{opened:?}");
@@ -258,9 +243,9 @@ fn steps_represent_a_case_until_its_result() {
         let dimensions = step.map(|it: u64| (Attribute::Step, it.into()));
         let dimensions = dimensions.into_iter().collect();
         let (case, metric) = ("a".to_owned(), metric.to_owned());
-        let opened = SeriesOpened { series, case, metric, dimensions };
+        let opened = SeriesOpened::new(series, case, metric, dimensions);
         progress.record_event(&RunEvent::SeriesOpened(opened), 0.0);
-        let sample = Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 };
+        let sample = Sample::new(series, value);
         progress.record_event(&RunEvent::Sample(sample), 0.0);
         assert_eq!(progress.value_so_far("a").as_deref(), Some(expected), "{series}");
     }

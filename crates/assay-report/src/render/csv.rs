@@ -69,7 +69,6 @@ fn parameter_names<'r>(all: impl Iterator<Item = &'r Attributes>) -> BTreeSet<At
 }
 
 /// Renders the estimates of a summary.
-#[must_use]
 pub fn summary(summary: &RunSummary) -> String {
     let names = parameter_names(summary.results.iter().map(|it| &it.parameters));
     Columns::<(&RunSummary, &MetricEstimate)>::new([
@@ -106,7 +105,6 @@ pub fn summary(summary: &RunSummary) -> String {
 }
 
 /// Renders the pairs of a comparison.
-#[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
     let names = parameter_names(comparison.pairs.iter().map(|it| &it.a.parameters));
     Columns::<(&Comparison, &MetricComparison)>::new([
@@ -140,7 +138,6 @@ pub fn comparison(comparison: &Comparison) -> String {
 }
 
 /// Renders the levels of a comparison: a row for each metric and combination.
-#[must_use]
 pub fn level_comparison(comparison: &LevelComparison) -> String {
     let columns = Columns::<&LevelEstimate>::new([
         ("benchmark", |it| it.estimate.benchmark.clone()),
@@ -183,7 +180,6 @@ struct PointRow<'h> {
 
 /// Renders the points of a history, and of those under other conditions. `series` is the number of
 /// the history, from 0.
-#[must_use]
 pub fn history(history: &History) -> String {
     let all = || std::iter::once(history).chain(&history.other_conditions).enumerate();
     let names = parameter_names(all().map(|(_, it)| &it.conditions));
@@ -212,7 +208,6 @@ pub fn history(history: &History) -> String {
 }
 
 /// Renders a table of runs: a row for each result, a column for each run.
-#[must_use]
 pub fn run_table(table: &RunTable) -> String {
     type Row<'t> = (&'t MetricEstimate, &'t RunTableRow);
     let rows = || table.rows.iter().filter_map(|row| Some((row.first_estimate()?, row)));

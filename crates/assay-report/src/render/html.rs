@@ -26,7 +26,6 @@ const SCRIPT_DIGEST: &str = "dLYjsMJhVuKFDWX9b/hAozCDmIipcKoiiMYwKXQaOJI=";
 ///
 /// # Panics
 /// Never: the template writes to memory.
-#[must_use]
 pub fn document(document: &Document) -> String {
     render_page(document, PageLinks::default(), String::new())
 }
@@ -57,7 +56,6 @@ struct PageLinks<'a> {
 
 /// Renders the document built by `make` as a page, with all other languages to choose from and a
 /// link to the file with its data.
-#[must_use]
 pub fn page(make: &dyn Fn() -> Document, raw: Option<&str>) -> String {
     let own = make();
     let links = PageLinks { raw, ..PageLinks::default() };

@@ -152,7 +152,6 @@ struct DifferenceOut<'a> {
 }
 
 /// Renders the summary as one JSON document and a final line break.
-#[must_use]
 pub fn summary(summary: &RunSummary) -> String {
     summary_with(summary, SummaryVerdicts::default())
 }
@@ -169,7 +168,6 @@ pub struct SummaryVerdicts<'v> {
 }
 
 /// Renders the summary as [`summary`], with verdicts as `gates`, `levels` and `comparisons`.
-#[must_use]
 pub fn summary_with(summary: &RunSummary, verdicts: SummaryVerdicts<'_>) -> String {
     let judged =
         |it: &MetricEstimate| DistrustReason::level_of(DistrustReason::from_run(it, summary));
@@ -195,7 +193,6 @@ pub fn summary_with(summary: &RunSummary, verdicts: SummaryVerdicts<'_>) -> Stri
 }
 
 /// Renders the comparison as one JSON document and a final line break.
-#[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
     Language::INVARIANT.scope(|| to_json_text(&comparison_object(comparison)))
 }
@@ -218,13 +215,11 @@ fn comparison_object(comparison: &Comparison) -> impl Serialize {
 }
 
 /// Renders the comparison of levels as one JSON document and a final line break.
-#[must_use]
 pub fn level_comparison(comparison: &LevelComparison) -> String {
     Language::INVARIANT.scope(|| to_json_text(&levels::object(comparison)))
 }
 
 /// Renders the history as one JSON document and a final line break.
-#[must_use]
 pub fn history(history: &History) -> String {
     to_json_text(&history_out(history))
 }
@@ -251,7 +246,6 @@ fn history_out(history: &History) -> HistoryOut<'_> {
 }
 
 /// Returns a result as the documents of runs have it.
-#[must_use]
 pub fn result(result: &MetricEstimate) -> Value {
     Language::INVARIANT.scope(|| to_json_value(&plain_estimate(result)))
 }
@@ -260,7 +254,6 @@ pub fn result(result: &MetricEstimate) -> Value {
 ///
 /// # Panics
 /// If a key of the document is no text.
-#[must_use]
 pub fn document(document: &impl Serialize) -> String {
     to_json_text(document)
 }
@@ -281,7 +274,6 @@ fn to_json_value(out: &impl Serialize) -> Value {
 }
 
 /// Renders a table of runs as one JSON document and a final line break.
-#[must_use]
 pub fn run_table(table: &RunTable) -> String {
     let render = || {
         to_json_text(&object! {

@@ -17,7 +17,6 @@ pub struct PictureFile {
 
 /// Renders the page. If `stem` is given, it links plots as `STEM-1.svg` and so on; the points of
 /// every curve are a table in any case.
-#[must_use]
 pub fn document(page: &PublishedPage, stem: Option<&str>) -> (String, Vec<PictureFile>) {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let mut day = page.measured_at.get(..10).unwrap_or_default().split('-');

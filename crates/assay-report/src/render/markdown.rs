@@ -10,7 +10,6 @@ use crate::plot;
 use crate::precision::format_value;
 
 /// Renders the whole document.
-#[must_use]
 pub fn document(document: &Document) -> String {
     document_with_links(document, &mut |_| None)
 }

@@ -8,7 +8,6 @@ use crate::document::{Block, Document};
 use crate::plot;
 
 /// Renders the picture, or returns `None` if the document has no plot.
-#[must_use]
 pub fn document(document: &Document) -> Option<String> {
     let mut pictures = Vec::new();
     collect(&document.blocks, &mut pictures);

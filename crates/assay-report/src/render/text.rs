@@ -36,7 +36,6 @@ const MIN_WIDTH: usize = 20;
 
 /// Renders the whole document. No line ends in a space. Only a line with a single word may be wider
 /// than requested.
-#[must_use]
 pub fn document(document: &Document, options: &TextOptions) -> String {
     let options = TextOptions { width: options.width.max(MIN_WIDTH), ..*options };
     let writer = TextRenderer { options };
@@ -58,7 +57,6 @@ pub fn document(document: &Document, options: &TextOptions) -> String {
 }
 
 /// Wraps a line to at most `width` columns between words, with a hanging indent.
-#[must_use]
 pub fn wrap_line(line: &str, width: usize) -> String {
     if columns(line) <= width {
         return line.to_owned();
@@ -75,7 +73,6 @@ pub fn wrap_line(line: &str, width: usize) -> String {
 
 /// Formats a name and its explanation in lines of at most `width` columns; the explanation begins
 /// at `column`.
-#[must_use]
 pub fn format_definition(name: &str, column: usize, explanation: &str, width: usize) -> String {
     let lines = wrap(explanation, width.max(MIN_WIDTH).saturating_sub(column).max(MIN_WIDTH));
     let name = match columns(name) < column {

@@ -12,7 +12,6 @@ use crate::locale::format_minute;
 use crate::{precision, units};
 
 /// Renders one piece of the list of runs: the entries of the overview, the oldest first.
-#[must_use]
 pub fn runs_script(piece: usize, runs: &[SiteRun<'_>]) -> String {
     let rows: Vec<Value> = runs.iter().map(run_row).collect();
     assign(&format!("(self.assayRuns ??= [])[{piece}]"), &Value::from(rows))
@@ -20,7 +19,6 @@ pub fn runs_script(piece: usize, runs: &[SiteRun<'_>]) -> String {
 
 /// Renders the results of a run for comparisons. Each result has the key by which `assay compare`
 /// matches it.
-#[must_use]
 pub fn results_script(
     summary: &RunSummary,
     keyed: &[((String, usize), MetricEstimate)],
@@ -41,14 +39,12 @@ pub fn results_script(
 }
 
 /// Returns the state of a run that is being measured: seconds, and finished cases of all.
-#[must_use]
 pub fn running_text(elapsed_s: u64, [finished, planned]: [usize; 2]) -> String {
     let time = format!("{}:{:02}", elapsed_s / 60, elapsed_s % 60);
     message!("site-running", time = time, n = finished, all = planned)
 }
 
 /// Returns the notice that the runs of a server cannot be read at the moment.
-#[must_use]
 pub fn unreadable_text(reason: &str) -> String {
     message!("site-live-store", reason = short_text(reason).into_owned())
 }

@@ -79,7 +79,6 @@ struct Filter {
 ///
 /// # Panics
 /// Never: the template writes to memory.
-#[must_use]
 pub fn overview_page(contents: &SiteContents<'_>) -> String {
     let values =
         |column: fn(&SiteRun<'_>) -> String| contents.runs.iter().map(column).collect();
@@ -127,7 +126,6 @@ pub fn overview_page(contents: &SiteContents<'_>) -> String {
 ///
 /// # Panics
 /// Never: the template writes to memory.
-#[must_use]
 pub fn comparison_page() -> String {
     render_comparison("")
 }
@@ -137,7 +135,6 @@ pub fn comparison_page() -> String {
 ///
 /// # Panics
 /// Never: the template writes to memory.
-#[must_use]
 pub fn comparison_page_with_labels(most: [usize; 2]) -> String {
     let [labels, pairs] = most.map(|it| it.to_string());
     render_comparison(&message!("site-labels-limit", labels = labels, pairs = pairs))
@@ -156,7 +153,6 @@ fn render_comparison(labels_limit: &str) -> String {
 ///
 /// # Panics
 /// Never: the template writes to memory.
-#[must_use]
 pub fn histories_page(histories: &[SiteHistory<'_>], most_runs: usize) -> String {
     let mut hosts: BTreeMap<&str, Vec<&SiteHistory<'_>>> = BTreeMap::new();
     for history in histories {

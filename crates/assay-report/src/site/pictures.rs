@@ -19,7 +19,6 @@ const DECIMAL_PREFIXES: [i32; 10] = [-12, -9, -6, -3, 0, 3, 6, 9, 12, 15];
 const BINARY_PREFIXES: [i32; 5] = [0, 10, 20, 30, 40];
 
 /// Renders the curves of a run's page, for pictures of several runs, and the units of its results.
-#[must_use]
 pub fn curves_script(run: &str, document: &Document, results: &[&MetricEstimate]) -> String {
     let plots: Vec<&Plot> = plots_of(&document.blocks).into_iter().filter(is_drawn).collect();
     let axes = plots.iter().flat_map(|plot| [plot.x.unit, plot.y.unit]);

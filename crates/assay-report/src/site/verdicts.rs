@@ -42,13 +42,11 @@ pub struct SiteLabels<'v> {
 }
 
 /// Returns the conclusion of a comparison in one sentence of the current language.
-#[must_use]
 pub fn verdict_conclusion(comparison: &Comparison) -> String {
     without_no_break_spaces(&build::verdict_texts(comparison).0)
 }
 
 /// Renders the page of a verdict, as `assay compare --format html` writes it.
-#[must_use]
 pub fn verdict_page(verdict: &SiteVerdict<'_>) -> String {
     let document = build::comparison(verdict.comparison);
     let title = with_detail(&document.title, &short_text(verdict.host));
@@ -56,7 +54,6 @@ pub fn verdict_page(verdict: &SiteVerdict<'_>) -> String {
 }
 
 /// Renders the verdicts for the comparison of ticked runs, by the keys of their results.
-#[must_use]
 pub fn verdict_script(verdict: &SiteVerdict<'_>) -> String {
     let comparison = verdict.comparison;
     let (conclusion, texts) = build::verdict_texts(comparison);
@@ -77,7 +74,6 @@ pub fn verdict_script(verdict: &SiteVerdict<'_>) -> String {
 }
 
 /// Renders the list of all pairs of labels with a verdict.
-#[must_use]
 pub fn labels_script(pairs: &[SiteLabels<'_>]) -> String {
     let row = |pair: &SiteLabels<'_>| {
         let [one, two] = pair.labels.map(short_text);

@@ -21,7 +21,6 @@ use crate::locale::{Language, comma, format_fixed, semicolon, word};
 use crate::precision;
 
 /// Explains the factors or the source of a limit.
-#[must_use]
 pub fn basis(basis: &LimitBasis) -> String {
     match basis {
         LimitBasis::MemoryChannels { channels, transfers_per_s, width_bits } => message!(
@@ -44,7 +43,6 @@ pub fn basis(basis: &LimitBasis) -> String {
 }
 
 /// Explains the factors of Rpeak, including the kind of clock.
-#[must_use]
 pub fn factors(rpeak: Rpeak) -> String {
     message!(
         "rpeak-factors",
@@ -55,7 +53,6 @@ pub fn factors(rpeak: Rpeak) -> String {
 }
 
 /// Returns the message identifier of a saturated resource.
-#[must_use]
 pub const fn resource(resource: HostResource) -> &'static str {
     match resource {
         HostResource::Cpus => "resource-cpus",
@@ -100,7 +97,6 @@ const fn enabling_option(missing: MissingRequirement) -> Option<&'static str> {
 
 /// Lists omitted benchmarks, grouped by the option that enables them: `network.tcp, network.icmp
 /// (--to HOST)`. Several cases of a benchmark that the budget left out are counted: `35 × memory.latency`.
-#[must_use]
 pub fn omitted_benchmarks(omitted: &[OmittedMeasure]) -> String {
     let pairs = omitted.iter().map(|it| (enabling_option(it.reason), it.benchmark.as_str()));
     let text = |(option, names): (Option<&str>, Vec<&str>)| {
@@ -118,7 +114,6 @@ pub fn omitted_benchmarks(omitted: &[OmittedMeasure]) -> String {
 }
 
 /// Explains why a benchmark was omitted, and on which hosts if others ran it.
-#[must_use]
 pub fn omitted(omitted: &OmittedMeasure) -> Explanation {
     let mut explanation = missing_requirement(omitted.reason);
     if !omitted.hosts.is_empty() {
@@ -129,7 +124,6 @@ pub fn omitted(omitted: &OmittedMeasure) -> Explanation {
 }
 
 /// Explains why a value is not sound.
-#[must_use]
 pub fn distrust(distrust: DistrustReason<'_>) -> String {
     match distrust {
         DistrustReason::OneSample => word("distrust-one-sample").to_owned(),
@@ -146,7 +140,6 @@ pub fn distrust(distrust: DistrustReason<'_>) -> String {
 }
 
 /// Returns a phrase that explains why a value is not sound, for any language.
-#[must_use]
 pub fn distrust_phrase(found: DistrustReason<'_>) -> Phrase {
     match found {
         DistrustReason::OneSample => phrase!("one-sample", "one sample"),
@@ -164,7 +157,6 @@ pub fn distrust_phrase(found: DistrustReason<'_>) -> Phrase {
 }
 
 /// Returns the name of a level of trust.
-#[must_use]
 pub fn trust_level(level: TrustLevel) -> &'static str {
     word(match level {
         TrustLevel::Sound => "trust-sound",
@@ -174,7 +166,6 @@ pub fn trust_level(level: TrustLevel) -> &'static str {
 }
 
 /// Explains why a value is not sound, without the width of its interval.
-#[must_use]
 pub fn distrust_without_width(found: DistrustReason<'_>) -> String {
     match found {
         DistrustReason::WideInterval { .. } => {
@@ -188,7 +179,6 @@ pub fn distrust_without_width(found: DistrustReason<'_>) -> String {
 }
 
 /// Explains the choice of the I/O engine.
-#[must_use]
 pub fn engine_reason(reason: &EngineReason) -> String {
     match reason {
         EngineReason::AskedFor => word("engine-asked-for").to_owned(),
@@ -212,7 +202,6 @@ pub fn engine_reason(reason: &EngineReason) -> String {
 }
 
 /// Explains why a response curve has no knee, from its stored name.
-#[must_use]
 pub fn knee(id: &str) -> &str {
     match id {
         "found" => word("knee-found"),
@@ -226,7 +215,6 @@ pub fn knee(id: &str) -> &str {
 
 /// Explains the outcome of one try of a search for the rate that keeps a goal, from its stored
 /// name.
-#[must_use]
 pub fn goal_verdict(id: &str) -> &str {
     match id {
         "keeps" => word("goal-kept"),
@@ -237,7 +225,6 @@ pub fn goal_verdict(id: &str) -> &str {
 }
 
 /// Explains an unrequested difference between two conditions.
-#[must_use]
 pub fn difference(difference: &EnvironmentDifference) -> String {
     let EnvironmentDifference { aspect, of, a, b } = difference;
     let name = self::aspect(*aspect, of);
@@ -263,7 +250,6 @@ pub fn difference(difference: &EnvironmentDifference) -> String {
 }
 
 /// Names an aspect of the environment, including its instance if there are several.
-#[must_use]
 pub fn aspect(aspect: EnvironmentAspect, of: &str) -> String {
     let id = match aspect {
         EnvironmentAspect::Host => "aspect-host",
@@ -295,7 +281,6 @@ pub fn aspect(aspect: EnvironmentAspect, of: &str) -> String {
 }
 
 /// Returns the verdict of a comparison about the second condition.
-#[must_use]
 pub fn verdict(verdict: ComparisonVerdict) -> &'static str {
     word(match verdict {
         ComparisonVerdict::Better => "verdict-better",

@@ -14,7 +14,6 @@ use crate::locale::{
 use crate::precision;
 
 /// Explains a doubt, with advice.
-#[must_use]
 pub fn doubt(doubt: &Doubt) -> Explanation {
     if let Doubt::OnHost { host, doubt } = doubt {
         let explanation = self::doubt(doubt);

@@ -12,7 +12,6 @@ use crate::locale::{colon, format_fixed, word};
 use crate::locale::{in_percent, quantity, scientific};
 
 /// Explains a failure and its reason, with advice.
-#[must_use]
 pub fn failure(failure: &FailureReason) -> Explanation {
     let Explanation { text, advice } = explain(failure);
     Explanation::new(os_error::simplify_message(&text), advice)

@@ -12,7 +12,6 @@ const MAX_LISTED_HOSTS: usize = 4;
 const MAX_RANGE_LETTERS: usize = 40;
 
 /// Lists the names of hosts; long lists are abbreviated and followed by their number.
-#[must_use]
 pub fn hosts(names: &[&str]) -> String {
     match names.len() {
         0..=MAX_LISTED_HOSTS => names.join(comma()),
@@ -33,21 +32,18 @@ fn abbreviate_names(names: &[&str]) -> String {
 }
 
 /// Appends to a text about one host the other hosts with a similar doubt.
-#[must_use]
 pub fn with_other_hosts(text: &str, others: &[&str]) -> String {
     let more = message!("on-more-hosts", n = others.len(), hosts = abbreviate_names(others));
     format!("{text} {more}")
 }
 
 /// Returns the first item with the largest extent. `all` must not be empty.
-#[must_use]
 pub fn worst<T>(all: &[T], extent: impl Fn(&T) -> f64) -> &T {
     let worse = |known, it| if extent(it) > extent(known) { it } else { known };
     all.iter().fold(&all[0], worse)
 }
 
 /// Returns the host that a doubt is about, and the text without the host.
-#[must_use]
 pub fn host_and_text(of: &Doubt) -> Option<(&str, String)> {
     match of {
         Doubt::OnHost { host, doubt } => Some((host, self::doubt(doubt).text)),
@@ -57,7 +53,6 @@ pub fn host_and_text(of: &Doubt) -> Option<(&str, String)> {
 }
 
 /// Formats doubts, each kind once: hosts with the same kind are listed together.
-#[must_use]
 pub fn doubts<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     /// Host, text of the doubt, and extent of the doubt.
     type OnHost<'d> = (&'d str, String, f64);

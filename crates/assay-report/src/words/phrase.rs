@@ -11,7 +11,6 @@ use crate::locale::{
 };
 
 /// Translates a phrase. English, and phrases missing in the catalogue, keep their own text.
-#[must_use]
 pub fn phrase(phrase: &Phrase) -> String {
     if Language::current().locale == Locale::En {
         return phrase.to_string();
@@ -50,20 +49,17 @@ fn localise_value(written: &str) -> String {
 }
 
 /// Returns the name of a dimension.
-#[must_use]
 pub fn dimension(attribute: Attribute) -> &'static str {
     word(&format!("dimension-{}", attribute.name().replace('_', "-")))
 }
 
 /// Returns the translated name of a metric, or `None` in English and for proper names.
-#[must_use]
 pub fn metric(stored_name: &str) -> Option<&'static str> {
     translate(&format!("metric-{}", stored_name.replace('_', "-")))
 }
 
 /// Translates a headline of the list of runs: `storage rate`, `RDMA latency (domain)`. Proper
 /// names and names of tests are returned unchanged.
-#[must_use]
 pub fn headline(label: &str) -> String {
     let (name, place) = label.split_once(" (").map_or((label, None), |(a, b)| (a, Some(b)));
     match (translate(&format!("headline-{}", name.replace(' ', "-").to_lowercase())), place) {

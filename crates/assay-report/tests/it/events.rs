@@ -1,8 +1,6 @@
 //! Run behind a summary, for values that only the run contains.
 
-use assay_model::event::{
-    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, StopReason,
-};
+use assay_model::event::{HostClock, HostJoined, RunEvent, RunStarted, RunStatus, StopReason};
 use assay_model::facts::HostState;
 use assay_model::run::Run;
 
@@ -23,18 +21,7 @@ pub(crate) fn run_with_events(measured: Vec<RunEvent>) -> Run {
     };
     let plan = small::plan();
     let case = || plan.cases[0].id.clone();
-    let started = RunStarted {
-        format: FORMAT,
-        run: "20261121-104455-7f3a".to_owned(),
-        label: None,
-        note: None,
-        started: "2026-11-21T10:44:55Z".to_owned(),
-        plan: plan.clone(),
-        command: vec![],
-        asked: None,
-        turn: None,
-        after: None,
-    };
+    let started = RunStarted::new("20261121-104455-7f3a", "2026-11-21T10:44:55Z", plan.clone());
     let joined = HostJoined {
         host: "node-7".to_owned(),
         facts: guest::host(),

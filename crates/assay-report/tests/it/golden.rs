@@ -9,7 +9,7 @@ use assay_model::event::{RunEvent, RunStatus, Sample, SeriesOpened};
 use assay_model::facts::HostFacts;
 use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::limit::{LimitBasis, PhysicalLimit};
-use assay_model::plan::expand::{Measurer, MpiChoices, PlanChoices, expand};
+use assay_model::plan::expand::{Measurer, PlanChoices, expand};
 use assay_model::plan::{MissingRequirement, OmittedMeasure};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
@@ -189,16 +189,8 @@ curve = [10, 50]
 "#,
     )
     .unwrap();
-    let choices = PlanChoices {
-        by: vec!["assay".into()],
-        measurers: &[Measurer { name: "assay", supports: |_| true }],
-        budget_s: None,
-        to: None,
-        mpi: MpiChoices::default(),
-        seed: 7,
-        pairs: None,
-        has_rdma: false,
-    };
+    let measurers = [Measurer { name: "assay", supports: |_| true }];
+    let choices = PlanChoices::new(&measurers, 7);
     let mut plan = expand(&suite, &node::host(), &choices).unwrap();
     for case in plan.cases.iter_mut().take(1) {
         let Some(test) = case.workload.as_storage_mut() else { panic!("{case:?}") };
@@ -830,12 +822,8 @@ fn sampled_network(round_trips: u32) -> (RunSummary, Run) {
     ];
     for (series, metric, values) in series {
         let (metric, case, dimensions) = (metric.to_owned(), case.clone(), [].into());
-        measured.push(RunEvent::SeriesOpened(SeriesOpened {
-            series,
-            case,
-            metric,
-            dimensions,
-        }));
+        measured
+            .push(RunEvent::SeriesOpened(SeriesOpened::new(series, case, metric, dimensions)));
         for value in values {
             let sample = Sample { series, value, weight: 2.0, preparation: 0, at_ns: 0 };
             measured.push(RunEvent::Sample(sample));

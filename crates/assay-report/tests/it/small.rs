@@ -153,5 +153,5 @@ pub(crate) fn plan() -> Plan {
         case("compute.peak_flops/node/avx512", "assay", Workload::PeakFlops(peak)),
         case("compute.linpack/n=8000/hpcc", "hpcc", Workload::Linpack(linpack)),
     ];
-    Plan { suite: "quick".to_owned(), budget_s: 90.0, seed: None, cases, omitted: vec![] }
+    Plan::new("quick", 90.0, cases)
 }

@@ -7,7 +7,7 @@ use assay_kernels::storage::files::FileControl;
 use assay_model::attribute::Attribute;
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::StopReason;
-use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
@@ -107,7 +107,7 @@ fn record(
 ) -> Result<(), CaseError> {
     let count = outcome.total.requested.count;
     if count == 0 {
-        return Err(CaseFailure::NoIo.into());
+        return Err(FailureReason::NoIo.into());
     }
     // Accompanying operations and the parts of the requested one are not results of this case.
     let is_asked = |entry: &MeasurementEntry| match entry {

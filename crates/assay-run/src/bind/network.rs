@@ -64,7 +64,7 @@ fn begin<'c>(
         TrafficKind::Protocol(protocol) => protocol,
     };
     let far_end = NetworkFarEnd::resolve(work, recorder)?;
-    match &work.question {
+    match &work.test {
         NetworkTest::Throughput(test) => {
             cache.require(work, run_cache::streams_port(work))?;
             Ok(throughput::turns(test, far_end, protocol))

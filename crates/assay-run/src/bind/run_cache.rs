@@ -48,7 +48,7 @@ impl RunCache {
             return;
         };
         match outcome {
-            Ok(_) if matches!(work.question, NetworkTest::Throughput(_)) => {
+            Ok(_) if matches!(work.test, NetworkTest::Throughput(_)) => {
                 self.served.insert((to.clone(), normalize_for_pair(case, streams_port(work))));
             }
             Err(CaseError::Lacking(feature, _)) => {

@@ -23,7 +23,6 @@ use crate::failure::CommandFailure;
 use crate::measurement_loop::Turns;
 use crate::recorder::{CaseError, CaseState};
 use crate::session::Session;
-use crate::switching;
 use crate::tools::Tools;
 
 /// Groups neighbouring cases that may take turns; every other case is a group of its own. The order
@@ -51,6 +50,15 @@ pub(super) fn group_cases<'a>(
                 (Some(_), None) | (None, Some(_)) => false,
             }
     })
+}
+
+/// Note that a comparison ends before its last block.
+pub(crate) fn decided_note(blocks: u32) -> Phrase {
+    phrase!(
+        "decided-early",
+        "decided after {blocks} blocks; the looks after each block are part of the error",
+        blocks = blocks,
+    )
 }
 
 /// Returns whether a workload uses the network, and whether it is a program of the user.
@@ -112,7 +120,7 @@ pub(super) fn measure(
             break;
         }
         if left.len() == cases.len() && are_decided(cases, turn, session.log.run_so_far()) {
-            session.log.note(None, &switching::decided_note(turn));
+            session.log.note(None, &decided_note(turn));
             for OpenCase { case, mut state, .. } in left {
                 end_case(case, Ok(StopReason::Decided), &mut state, session)?;
             }
@@ -189,8 +197,7 @@ mod tests {
     use assay_model::benchmark::RdmaTest;
     use assay_model::plan::{CasePair, StoppingRule};
     use assay_model::workload::{
-        LatencyWorkload, NetworkTest, NetworkThroughput, NetworkWorkload, RdmaDevice,
-        RdmaWorkload, TransferDirection,
+        LatencyWorkload, NetworkTest, NetworkThroughput, NetworkWorkload, RdmaWorkload,
     };
 
     use super::*;
@@ -200,16 +207,11 @@ mod tests {
     #[test]
     fn groups_neighbours_of_one_kind() {
         let streams = |streams| {
-            let question = NetworkTest::Throughput(NetworkThroughput {
+            let test = NetworkTest::Throughput(NetworkThroughput {
                 streams,
-                direction: TransferDirection::Send,
-                seconds: 1,
-                copy: true,
-                segmentation: false,
-                rate_bit_per_s: None,
-                congestion: None,
+                ..NetworkThroughput::sending(1)
             });
-            NetworkWorkload { to: None, port: None, question }
+            NetworkWorkload { to: None, port: None, test }
         };
         let latency =
             |bytes| Workload::Latency(LatencyWorkload { cpu: 0, bytes, line_bytes: 64 });
@@ -223,13 +225,7 @@ mod tests {
         ];
         let stopping =
             StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
-        let case = |workload| Case {
-            id: String::new(),
-            by: "assay".to_owned(),
-            workload,
-            stopping,
-            pair: None,
-        };
+        let case = |workload| Case::new("", workload, stopping);
         let cases: Vec<Case> = workloads.into_iter().map(case).collect();
         let known = RefCell::default();
         // Any existing program serves as perftest's; its version is not queried.
@@ -244,20 +240,12 @@ mod tests {
         let perftest = Case { by: "ib_send_lat".to_owned(), ..case(test()) };
         let both = [case(test()), perftest, case(test())];
         assert_eq!(lengths(&both), [3], "assay and perftest");
-        let pair = CasePair {
-            peer: "b".to_owned(),
-            address: None,
-            question: 0,
-            round: 0,
-            together: 1,
-            own: RdmaDevice::default(),
-            far: RdmaDevice::default(),
-        };
+        let pair = CasePair::new("b");
         let [own, perftest, next] = both;
         let of_pair =
             |case: &Case, pair: &CasePair| Case { pair: Some(pair.clone()), ..case.clone() };
         let second = CasePair { round: 1, peer: "c".to_owned(), ..pair.clone() };
-        let other = CasePair { question: 1, ..pair.clone() };
+        let other = CasePair { workload_number: 1, ..pair.clone() };
         let of_pairs = [
             of_pair(&own, &pair),
             of_pair(&perftest, &pair),

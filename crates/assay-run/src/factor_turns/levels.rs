@@ -35,7 +35,6 @@ pub struct AppliedLevels {
 
 impl AppliedLevels {
     /// Prepares to apply levels, each with `settle` of waiting; the store keeps the record.
-    #[must_use]
     pub fn new(factors: Vec<Factor>, settle: Duration, (store, name): (Store, &str)) -> Self {
         let (lines, is_changed) = (vec![None; factors.len()], vec![false; factors.len()]);
         let (name, source, record) = (name.to_owned(), None, None);

@@ -21,7 +21,7 @@ impl FleetRun<'_, '_, '_> {
         done.sort_unstable();
         // No host lags behind if none is left.
         let middle = start.done_ns.len().div_ceil(2).checked_sub(1);
-        let allowed_ns = nanoseconds(self.question.deadline);
+        let allowed_ns = nanoseconds(self.request.deadline);
         let is_behind = middle.and_then(|at| done.get(at)).is_some_and(|middle_ns| {
             let took_ns = middle_ns.saturating_sub(start.at_ns);
             now_ns.saturating_sub(*middle_ns) > allowed_ns.max(2 * took_ns)
@@ -29,7 +29,7 @@ impl FleetRun<'_, '_, '_> {
         if !is_behind {
             return Ok(());
         }
-        let seconds = self.question.deadline.as_secs();
+        let seconds = self.request.deadline.as_secs();
         let failure = HostFailure::Straggler { done: done.len(), seconds };
         let late = start.done_ns.iter().filter(|(_, done)| done.is_none());
         let late: Vec<usize> = late.map(|(host, _)| *host).collect();
@@ -38,8 +38,8 @@ impl FleetRun<'_, '_, '_> {
 
     /// Gives up hosts whose case takes longer than the deadline of a case.
     fn drop_overdue_hosts(&mut self, now_ns: u64) -> Result<(), CommandFailure> {
-        let Some(most) = self.question.case_deadline else { return Ok(()) };
-        let lag = self.question.deadline;
+        let Some(most) = self.request.case_deadline else { return Ok(()) };
+        let lag = self.request.deadline;
         for host in 0..self.clocks.len() {
             let is_overdue = self.usage.is_overdue(host, now_ns, most, lag);
             if is_overdue && !self.steps.has_left(host) {

@@ -28,7 +28,6 @@ pub struct FleetPlan {
 impl FleetPlan {
     /// Forecasts the duration of the plan for typical hosts, as no host reported its facts; a note
     /// states this assumption. `keeps_budget` as in [`crate::run_request::RunRequest`].
-    #[must_use]
     pub fn forecast(&self, keeps_budget: bool) -> PlanForecast {
         let mut outlook =
             PlanForecast::from_fleet_plan(&self.plan, &HostFacts::default(), keeps_budget);

@@ -1,17 +1,16 @@
 //! Runs with a host that sends without end, in simulated time: the deadlines and bounds hold.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_fleet::pairs::PairRounds;
 use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::{AgentReply, AgentRequest, Clocks, ReadyReport};
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
 use assay_model::phrase::Phrase;
 
-use super::simulation::{case_name, plan};
+use super::simulation::{case_name, plan, request_to};
 use super::{FleetRequest, measure};
 use crate::listener::SilentListener;
 
@@ -30,7 +29,6 @@ enum Hostility {
     FloodsCase(usize),
     /// Repeats the events of its first case.
     RepeatsEvents(usize),
-    /// Sends notes.
     SendsNotes(usize),
 }
 
@@ -138,23 +136,10 @@ fn run_with(kind: Hostility, case_deadline_s: u64) -> (String, u64) {
         is_over: false,
     };
     let names = ["hostile".to_owned()];
-    let question = FleetRequest {
-        names: &names,
-        arguments: Vec::new(),
-        labels: Vec::new(),
-        pairs: PairRounds::default(),
-        suites: BTreeMap::new(),
-        seed: 1,
-        label: None,
-        note: None,
-        stops_on_failure: false,
-        deadline: Duration::from_secs(60),
-        case_deadline: Some(Duration::from_secs(case_deadline_s)),
-        keeps_budget: false,
-        turn: None,
-    };
+    let case_deadline = Some(Duration::from_secs(case_deadline_s));
+    let request = FleetRequest { case_deadline, ..request_to(&names, 1) };
     let cancel = AtomicBool::new(false);
-    let run = measure(&question, &mut host, None, &cancel, &mut SilentListener).unwrap();
+    let run = measure(&request, &mut host, None, &cancel, &mut SilentListener).unwrap();
     let reason = run.doubts.iter().find_map(|doubt| match doubt {
         Doubt::HostLost { reason, .. } => Some(reason.clone()),
         _ => None,

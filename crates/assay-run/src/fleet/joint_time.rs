@@ -135,10 +135,7 @@ impl JointTime {
 #[cfg(test)]
 mod tests {
     use assay_model::plan::{CasePair, StoppingRule};
-    use assay_model::workload::{
-        NetworkTest, NetworkThroughput, NetworkWorkload, RdmaDevice, TransferDirection,
-        Workload,
-    };
+    use assay_model::workload::{NetworkTest, NetworkThroughput, NetworkWorkload, Workload};
 
     use super::*;
 
@@ -151,25 +148,9 @@ mod tests {
             workload: Workload::NetworkTcp(NetworkWorkload {
                 to: Some("b".into()),
                 port: None,
-                question: NetworkTest::Throughput(NetworkThroughput {
-                    streams: 1,
-                    direction: TransferDirection::Send,
-                    seconds: *seconds,
-                    copy: true,
-                    segmentation: false,
-                    rate_bit_per_s: None,
-                    congestion: None,
-                }),
+                test: NetworkTest::Throughput(NetworkThroughput::sending(*seconds)),
             }),
-            pair: Some(CasePair {
-                peer: "b".into(),
-                address: None,
-                question: 0,
-                round,
-                together: 1,
-                own: RdmaDevice::default(),
-                far: RdmaDevice::default(),
-            }),
+            pair: Some(CasePair { round, ..CasePair::new("b") }),
             stopping: StoppingRule {
                 target: 0.01,
                 repetitions: 3,
@@ -178,7 +159,7 @@ mod tests {
             },
         };
         let cases = (0..).zip(seconds).map(case).collect();
-        Plan { suite: "s".into(), budget_s, seed: None, cases, omitted: vec![] }
+        Plan::new("s", budget_s, cases)
     }
 
     /// After a case without a result, the next one is the first result of the run.

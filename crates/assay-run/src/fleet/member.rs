@@ -23,7 +23,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::utilisation::UtilisationWatch;
 use crate::coordinator::{Coordinator, StartGate};
 use crate::failure::CommandFailure;
-use crate::listener::{Listener, SecondFigures};
+use crate::listener::Listener;
 use crate::restore_record;
 use crate::run_request::{self, RunRequest};
 
@@ -36,11 +36,11 @@ const MAX_RAW_BYTES: usize = 11 << 20;
 /// # Errors
 /// Fails if nothing can be planned or the run breaks off.
 pub fn measure(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     store: Option<&Store>,
     line: &Arc<CoordinatorLink>,
 ) -> Result<(), CommandFailure> {
-    let prepared = run_request::prepare(question)?;
+    let prepared = run_request::prepare(request)?;
     line.send(&AgentReply::Planned(Box::new(prepared.plan.clone())));
     if line.next_start().is_some() {
         let cancel = Arc::clone(line.cancel());
@@ -57,9 +57,9 @@ pub fn measure(
             restore_record::report_unrestored(store, &mut listener);
         }
         let mut coordinator = RemoteCoordinator(side);
-        let ends_together = question.pairs.is_some();
+        let ends_together = request.pairs.is_some();
         run_request::measure(
-            question,
+            request,
             prepared,
             None,
             &cancel,
@@ -111,11 +111,8 @@ impl Listener for AgentListener<'_> {
 
     fn progress(&mut self, _: &Phrase) {}
 
-    fn report_second(&mut self, second: &SecondFigures<'_>) {
-        let SecondFigures { case, at_s, rates, latency_s, cpu, .. } = *second;
-        let (case, rates) = (case.to_owned(), rates.to_vec());
-        let report = SecondReport { case, at_s, rates, latency_s, cpu };
-        self.0.borrow_mut().send(&AgentReply::Second(report));
+    fn report_second(&mut self, _: Option<&str>, second: &SecondReport) {
+        self.0.borrow_mut().send(&AgentReply::Second(second.clone()));
     }
 
     fn note(&mut self, _: Option<&str>, said: &Phrase) {

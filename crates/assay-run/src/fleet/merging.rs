@@ -69,7 +69,7 @@ fn pair_cases(plan: &Plan) -> Vec<Case> {
     let mut asked: BTreeMap<(u32, &str), &Case> = BTreeMap::new();
     for case in &plan.cases {
         if let Some(pair) = &case.pair {
-            asked.entry((pair.question, &case.by)).or_insert(case);
+            asked.entry((pair.workload_number, &case.by)).or_insert(case);
         }
     }
     asked.into_values().cloned().collect()
@@ -140,30 +140,19 @@ mod tests {
     use super::*;
 
     fn plan(cases: &[(&str, usize)]) -> Plan {
-        let case = |(id, threads): &(&str, usize)| Case {
-            id: (*id).to_owned(),
-            by: "assay".to_owned(),
-            workload: Workload::Linpack(LinpackWorkload {
-                n: 1000,
-                cpus: (0..*threads as u32).collect(),
-                blas: None,
-                seed: 0,
-            }),
-            stopping: StoppingRule {
-                target: 0.1,
-                repetitions: 1,
-                preparations: 1,
-                budget_s: 1.0,
-            },
-            pair: None,
+        let case = |(id, threads): &(&str, usize)| {
+            Case::new(
+                (*id).to_owned(),
+                Workload::Linpack(LinpackWorkload {
+                    n: 1000,
+                    cpus: (0..*threads as u32).collect(),
+                    blas: None,
+                    seed: 0,
+                }),
+                StoppingRule { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
+            )
         };
-        Plan {
-            suite: "x".to_owned(),
-            budget_s: 1.0,
-            seed: None,
-            omitted: Vec::new(),
-            cases: cases.iter().map(case).collect(),
-        }
+        Plan::new("x", 1.0, cases.iter().map(case).collect())
     }
 
     #[test]

@@ -90,8 +90,8 @@ impl PairEnd {
     }
 }
 
-fn request(call: &Call, question: &PairRequest) -> Result<PairReply, NetworkError> {
-    call.send(question).and_then(|()| call.receive(REPLY_TIMEOUT)).map_err(NetworkError::Call)
+fn request(call: &Call, request: &PairRequest) -> Result<PairReply, NetworkError> {
+    call.send(request).and_then(|()| call.receive(REPLY_TIMEOUT)).map_err(NetworkError::Call)
 }
 
 fn refusal(peer: &str, answer: PairReply) -> NetworkError {

@@ -47,8 +47,8 @@ pub fn serve_call(call: Call, takes_ranks: bool) {
 fn serve_network(call: &Call) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        while let Ok(question) = call.receive(Duration::MAX) {
-            let answer = match question {
+        while let Ok(request) = call.receive(Duration::MAX) {
+            let answer = match request {
                 PairRequest::Addresses(named) => {
                     own_addresses(named.as_deref()).map(PairReply::Addresses)
                 }

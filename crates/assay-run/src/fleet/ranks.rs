@@ -67,7 +67,6 @@ enum RankReply {
     Ended { code: i32, said: String },
 }
 
-/// Host of a rank.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct RankHost {
     /// Path that starts assay.

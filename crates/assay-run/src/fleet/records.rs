@@ -9,10 +9,10 @@ use assay_fleet::{facts, state};
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    Fact, FactSubject, HostClock as ClockRecord, HostJoined, RunEvent, RunStatus, StopReason,
+    Fact, FactSubject, HostClock, HostJoined, RunEvent, RunStatus, StopReason,
 };
 use assay_model::facts::HostState;
-use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::phrase::Phrase;
 use assay_model::run::Run;
 use base64::Engine as _;
@@ -23,7 +23,6 @@ use super::clocks::{self, RemoteClock};
 use super::lockstep::CaseStep;
 use super::merging::MergedPlan;
 use crate::failure::CommandFailure;
-use crate::listener::SecondFigures;
 use crate::restore_record::UNRESTORED;
 use crate::session::Session;
 
@@ -39,17 +38,18 @@ pub(super) struct FleetRecord<'t> {
     cases: Vec<(String, Option<u32>)>,
     pairs: PairRounds,
     /// Hosts that no longer take part, with the reason.
-    lost: BTreeMap<usize, CaseFailure>,
+    lost: BTreeMap<usize, FailureReason>,
     /// For each host: its series numbers → those of the run.
     series: Vec<BTreeMap<u32, u32>>,
     /// Hosts that have joined and are not stored yet.
     joined: BTreeMap<usize, Box<HostJoined>>,
     /// Cases that at least one host has entered, by position.
     open: BTreeMap<usize, FleetCaseProgress>,
-    /// Hosts of the last common start, positions of its cases, and the lateness of each start
-    /// with its bound in seconds.
+    /// Hosts of the last common start.
     starting: Vec<usize>,
+    /// Positions of its cases.
     started: Vec<usize>,
+    /// Seconds by which each host started late, with their uncertainty.
     late_s: BTreeMap<usize, (f64, f64)>,
     /// Whether part of the run is missing.
     is_partial: bool,
@@ -61,8 +61,9 @@ pub(super) struct FleetRecord<'t> {
 /// Progress of a case on its hosts.
 #[derive(Default)]
 struct FleetCaseProgress {
-    /// Hosts that measure it, and hosts that have left it.
+    /// Hosts that measure it.
     hosts: BTreeSet<usize>,
+    /// Hosts that have left it.
     left: BTreeSet<usize>,
     begun: bool,
     /// Stop reason, if it ended well on a host.
@@ -70,7 +71,7 @@ struct FleetCaseProgress {
     ended: bool,
     /// Whether it ended although no host had time for it; others may still measure it.
     ended_cut: bool,
-    failure: Option<CaseFailure>,
+    failure: Option<FailureReason>,
     /// Hosts that had no time for it.
     cut: Vec<usize>,
     /// Largest skew of the hosts' starts, and its bound, in seconds.
@@ -79,19 +80,19 @@ struct FleetCaseProgress {
 
 impl<'t> FleetRecord<'t> {
     pub(super) fn new(
-        question: &FleetRequest<'t>,
+        request: &FleetRequest<'t>,
         merged: MergedPlan,
         session: Session<'t>,
         run_started_ns: u64,
     ) -> Self {
-        let (names, cases) = (question.names, merged.plan.cases.into_iter());
+        let (names, cases) = (request.names, merged.plan.cases.into_iter());
         Self {
             names,
-            labels: question.labels.clone(),
+            labels: request.labels.clone(),
             session,
             positions: merged.positions,
             cases: cases.map(|case| (case.id, case.pair.map(|pair| pair.round))).collect(),
-            pairs: question.pairs.clone(),
+            pairs: request.pairs.clone(),
             lost: BTreeMap::new(),
             series: vec![BTreeMap::new(); names.len()],
             joined: BTreeMap::new(),
@@ -177,7 +178,7 @@ impl<'t> FleetRecord<'t> {
                 joined.facts.name = name;
                 joined.labels = self.labels.get(host).cloned().unwrap_or_default();
                 joined.clock =
-                    ClockRecord { offset: Some(clock.wall_clock_offset()), ..joined.clock };
+                    HostClock { offset: Some(clock.wall_clock_offset()), ..joined.clock };
                 self.joined.insert(host, joined);
                 return Ok(());
             }
@@ -289,7 +290,7 @@ impl<'t> FleetRecord<'t> {
         &mut self,
         host: usize,
         own: &str,
-        how: Result<StopReason, CaseFailure>,
+        how: Result<StopReason, FailureReason>,
         because: Option<String>,
     ) -> Result<(), CommandFailure> {
         let Some(place) = self.positions[host].get(own).copied() else { return Ok(()) };
@@ -380,14 +381,15 @@ impl<'t> FleetRecord<'t> {
 
     /// Failure of the other host of a pair, if the coordinator lost it; it is more specific than
     /// the error that the first host observed.
-    fn peer_failure(&self, host: usize, place: usize) -> Option<CaseFailure> {
+    fn peer_failure(&self, host: usize, place: usize) -> Option<FailureReason> {
         let peer = self.pairs.peer(host, self.cases.get(place)?.1?)?;
-        let CaseFailure::Error { area, causes, advice } = self.lost.get(&peer)?.clone() else {
+        let FailureReason::Error { area, causes, advice } = self.lost.get(&peer)?.clone()
+        else {
             return None;
         };
         let gone = format!("{} was lost", self.names[peer]);
         let causes = std::iter::once(gone).chain(causes).collect();
-        Some(CaseFailure::Error { area, causes, advice })
+        Some(FailureReason::Error { area, causes, advice })
     }
 
     /// Records the loss of a host: its current cases fail, and so do all pairs that it would have
@@ -398,7 +400,7 @@ impl<'t> FleetRecord<'t> {
         failure: &HostFailure,
     ) -> Result<(), CommandFailure> {
         let name = self.names[host].clone();
-        let causes = CaseFailure::error_chain(failure);
+        let causes = FailureReason::error_chain(failure);
         let doubt = Doubt::HostLost {
             host: name.clone(),
             why: failure.id().to_owned(),
@@ -408,12 +410,16 @@ impl<'t> FleetRecord<'t> {
         self.is_partial = true;
         self.session.log.add(RunEvent::Doubt { case: None, doubt })?;
         let advice = failure.advice().to_owned();
-        let failed = CaseFailure::Error { area: ErrorArea::Host, causes, advice };
+        let failed = FailureReason::Error { area: ErrorArea::Host, causes, advice };
         self.lost.insert(host, failed.clone());
         self.fail_cases(host, &failed)
     }
 
-    fn fail_cases(&mut self, host: usize, failure: &CaseFailure) -> Result<(), CommandFailure> {
+    fn fail_cases(
+        &mut self,
+        host: usize,
+        failure: &FailureReason,
+    ) -> Result<(), CommandFailure> {
         for open in self.open.values_mut().filter(|open| !open.begun) {
             open.hosts.remove(&host);
         }
@@ -446,16 +452,11 @@ impl<'t> FleetRecord<'t> {
 
     /// Passes on progress that is not stored. The remote side is not trusted, so the number of
     /// rates is limited.
-    pub(super) fn second(&mut self, host: usize, said: &SecondReport) {
+    pub(super) fn second(&mut self, host: usize, mut said: SecondReport) {
         const RATES: usize = 4;
-        self.session.log.report_second(&SecondFigures {
-            host: Some(&self.names[host]),
-            case: &self.case_id(host, &said.case),
-            at_s: said.at_s,
-            rates: said.rates.get(..RATES).unwrap_or(&said.rates),
-            latency_s: said.latency_s,
-            cpu: said.cpu,
-        });
+        said.case = self.case_id(host, &said.case);
+        said.rates.truncate(RATES);
+        self.session.log.report_second(Some(&self.names[host]), &said);
     }
 
     pub(super) fn note(&mut self, host: usize, said: Phrase) {
@@ -484,8 +485,11 @@ impl<'t> FleetRecord<'t> {
             let hosts: Vec<usize> = self.open[&place].hosts.iter().copied().collect();
             for host in hosts {
                 let causes = vec!["interrupted".to_owned()];
-                let failure =
-                    CaseFailure::Error { area: ErrorArea::Host, causes, advice: String::new() };
+                let failure = FailureReason::Error {
+                    area: ErrorArea::Host,
+                    causes,
+                    advice: String::new(),
+                };
                 self.fail_cases(host, &failure)?;
             }
         }

@@ -15,10 +15,8 @@ use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::relay::RelayedEvent;
 use assay_fleet::remote::{AgentReply, AgentRequest, Clocks, HostFailure, ReadyReport};
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
-use assay_model::event::{
-    HostClock, HostJoined, RunEvent, RunStatus, Sample, SeriesOpened, StopReason,
-};
-use assay_model::facts::{HostFacts, HostState};
+use assay_model::event::{HostJoined, RunEvent, RunStatus, Sample, SeriesOpened, StopReason};
+use assay_model::facts::HostFacts;
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::{CaseOutcome, Run};
 use assay_model::seed;
@@ -243,13 +241,7 @@ impl FleetSimulation {
     fn restart_agent(&mut self, host: usize, at_ns: u64) {
         let at_ns = at_ns + self.draw(3000 * MS);
         let case = self.agents[host].case.unwrap_or(0).min(CASES - 1);
-        let sample = Sample {
-            series: case as u32,
-            value: sample_value(host, case, 0),
-            weight: 1.0,
-            preparation: 0,
-            at_ns: 0,
-        };
+        let sample = Sample::new(case as u32, sample_value(host, case, 0));
         let ready = ReadyReport { cases: vec![case_name(case)], step: 0, run_started_ns: 0 };
         let said = [
             AgentReply::Ready(ready),
@@ -271,13 +263,7 @@ impl FleetSimulation {
     /// Lets a host proceed to its first synchronisation point, or into the case that it waited for.
     fn proceed(&mut self, host: usize, at_ns: u64) {
         let Some(case) = self.agents[host].case else {
-            let joined = HostJoined {
-                host: "somebody".to_owned(),
-                facts: HostFacts::default(),
-                state: HostState::default(),
-                clock: HostClock::default(),
-                labels: Vec::new(),
-            };
+            let joined = HostJoined::new("somebody", HostFacts::default());
             self.send_event(host, at_ns, RunEvent::HostJoined(Box::new(joined)));
             return self.send_ready(host, at_ns, 0);
         };
@@ -292,12 +278,7 @@ impl FleetSimulation {
             self.send_event(host, at_ns, cut);
             return self.send_ready(host, at_ns, case + 1);
         }
-        let opened = SeriesOpened {
-            series: case as u32,
-            case: id.clone(),
-            metric: "rmax".to_owned(),
-            dimensions: Attributes::new(),
-        };
+        let opened = SeriesOpened::new(case as u32, id.clone(), "rmax", Attributes::new());
         self.send_event(host, at_ns, RunEvent::SeriesOpened(opened));
         let mut at_ns =
             at_ns + if let AgentFault::Late(ns) = self.agents[host].fault { ns } else { 0 };
@@ -306,13 +287,7 @@ impl FleetSimulation {
             self.send_event(
                 host,
                 at_ns,
-                RunEvent::Sample(Sample {
-                    series: case as u32,
-                    value: sample_value(host, case, nth),
-                    weight: 1.0,
-                    preparation: 0,
-                    at_ns: 0,
-                }),
+                RunEvent::Sample(Sample::new(case as u32, sample_value(host, case, nth))),
             );
         }
         self.send_event(
@@ -342,26 +317,15 @@ fn sample_value(host: usize, case: usize, nth: u32) -> f64 {
 }
 
 pub(super) fn plan() -> Plan {
-    let case = |at: usize| Case {
-        id: case_name(at),
-        by: "assay".to_owned(),
-        workload: Workload::Linpack(LinpackWorkload {
-            n: 1000,
-            cpus: vec![0],
-            blas: None,
-            seed: 0,
-        }),
-        stopping: StoppingRule { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
-        pair: None,
+    let case = |at: usize| {
+        Case::new(
+            case_name(at),
+            Workload::Linpack(LinpackWorkload { n: 1000, cpus: vec![0], blas: None, seed: 0 }),
+            StoppingRule { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
+        )
     };
     let cases = (0..CASES).map(case).collect();
-    Plan {
-        suite: "simulated".to_owned(),
-        budget_s: 1.0,
-        seed: None,
-        cases,
-        omitted: Vec::new(),
-    }
+    Plan::new("simulated", 1.0, cases)
 }
 
 impl HostConnections for FleetSimulation {
@@ -456,12 +420,10 @@ impl HostConnections for FleetSimulation {
     }
 }
 
-/// Runs a schedule and compares the record with the messages sent.
-fn check_schedule(seed: u64) {
-    let mut world = FleetSimulation::new(seed);
-    let names: Vec<String> = (0..world.agents.len()).map(|host| format!("h{host}")).collect();
-    let question = FleetRequest {
-        names: &names,
+/// Returns a request to these hosts without pairs and options.
+pub(super) fn request_to(names: &[String], seed: u64) -> FleetRequest<'_> {
+    FleetRequest {
+        names,
         arguments: Vec::new(),
         labels: Vec::new(),
         pairs: PairRounds::default(),
@@ -474,9 +436,16 @@ fn check_schedule(seed: u64) {
         case_deadline: None,
         keeps_budget: false,
         turn: None,
-    };
+    }
+}
+
+/// Runs a schedule and compares the record with the messages sent.
+fn check_schedule(seed: u64) {
+    let mut world = FleetSimulation::new(seed);
+    let names: Vec<String> = (0..world.agents.len()).map(|host| format!("h{host}")).collect();
+    let request = request_to(&names, seed);
     let cancel = AtomicBool::new(false);
-    let Ok(run) = measure(&question, &mut world, None, &cancel, &mut SilentListener) else {
+    let Ok(run) = measure(&request, &mut world, None, &cancel, &mut SilentListener) else {
         assert!((0..names.len()).all(|host| world.is_faulty(host)), "a host could measure");
         return;
     };

@@ -266,11 +266,10 @@ fn last_hope(needs: &[CaseNeed]) -> Option<usize> {
 mod tests {
     use assay_model::facts::HostFacts;
     use assay_model::plan::{Case, CasePair, Plan, StoppingRule};
-    use assay_model::workload::measurement_mode::MeasurementMode;
     use assay_model::workload::storage::{ResponseCurvePoint, StorageTest, StorageWorkload};
     use assay_model::workload::{
         CacheBandwidthWorkload, CoreToCoreWorkload, Domain, LatencyWorkload, PeakFlopsWorkload,
-        RdmaDevice, Workload,
+        Workload,
     };
 
     use super::*;
@@ -283,16 +282,16 @@ mod tests {
             preparations: 3,
             budget_s: budget_s / count as f64,
         };
-        let case = |lines: u64| Case {
-            id: lines.to_string(),
-            by: "assay".into(),
-            workload: Workload::Latency(LatencyWorkload {
-                cpu: 0,
-                bytes: lines * 64,
-                line_bytes: 64,
-            }),
-            pair: None,
-            stopping,
+        let case = |lines: u64| {
+            Case::new(
+                lines.to_string(),
+                Workload::Latency(LatencyWorkload {
+                    cpu: 0,
+                    bytes: lines * 64,
+                    line_bytes: 64,
+                }),
+                stopping,
+            )
         };
         (1..=count).map(case).collect()
     }
@@ -323,13 +322,7 @@ mod tests {
     }
 
     fn forecast(cases: &[Case], budget_s: f64) -> RunForecast {
-        let plan = Plan {
-            suite: "s".into(),
-            budget_s,
-            seed: None,
-            cases: cases.to_vec(),
-            omitted: vec![],
-        };
+        let plan = Plan::new("s", budget_s, cases.to_vec());
         RunForecast::from_plan(&plan, &HostFacts::default(), false)
     }
 
@@ -537,15 +530,7 @@ mod tests {
     /// together, the coordinator decides.
     #[test]
     fn fixed_cases_begin_within_the_budget() {
-        let pair = CasePair {
-            peer: "b".into(),
-            address: None,
-            question: 0,
-            round: 0,
-            together: 1,
-            own: RdmaDevice::default(),
-            far: RdmaDevice::default(),
-        };
+        let pair = CasePair::new("b");
         let ends = |end_s| Allowance::UpTo { total_s: f64::INFINITY, end_s, may_end: true };
         for (keeps_budget, pair, elapsed_s, expected) in [
             (true, None, 3.0, ends(1.2)),
@@ -577,12 +562,8 @@ mod tests {
         let points = [&[ResponseCurvePoint::Maximum], &points[..]].concat();
         let workload = StorageWorkload::new(vec![], vec![], Some(3.0));
         let test = |curve: &str, point| StorageTest {
-            name: curve.into(),
             point: Some(point),
-            provisioned_bytes_per_s: None,
-            precondition_passes: 0,
-            course: MeasurementMode::Once,
-            workload: workload.clone(),
+            ..StorageTest::new(curve, workload.clone())
         };
         let like = chains(1, 4.0).remove(0);
         let case = |curve: &str, at: usize| Case {
@@ -599,13 +580,7 @@ mod tests {
             (70.0, true, 14),
             (70.0, false, 0),
         ] {
-            let plan = Plan {
-                suite: "s".into(),
-                budget_s: 60.0,
-                seed: None,
-                cases: cases.clone(),
-                omitted: vec![],
-            };
+            let plan = Plan::new("s", 60.0, cases.clone());
             let mut forecast =
                 RunForecast::from_plan(&plan, &HostFacts::default(), keeps_budget);
             assert_eq!(forecast.cut_warnings(), []);
@@ -638,15 +613,7 @@ mod tests {
     fn rounds_of_pairs_take_their_time() {
         let mut cases = headlines(8.0);
         for (case, round) in cases.iter_mut().zip(0..) {
-            case.pair = Some(CasePair {
-                peer: "b".into(),
-                address: None,
-                question: 0,
-                round,
-                together: 4,
-                own: RdmaDevice::default(),
-                far: RdmaDevice::default(),
-            });
+            case.pair = Some(CasePair { round, together: 4, ..CasePair::new("b") });
         }
         let mut forecast = forecast(&cases, 4.0);
         assert!((forecast.required_s(0.0) - 8.0).abs() < 1e-9, "{}", forecast.required_s(0.0));
@@ -668,13 +635,7 @@ mod tests {
             ),
             (false, &[]),
         ] {
-            let plan = Plan {
-                suite: "s".into(),
-                budget_s: 20.0,
-                seed: None,
-                cases: cases.clone(),
-                omitted: vec![],
-            };
+            let plan = Plan::new("s", 20.0, cases.clone());
             let mut forecast =
                 RunForecast::from_plan(&plan, &HostFacts::default(), keeps_budget);
             let words = forecast.cut_warnings();

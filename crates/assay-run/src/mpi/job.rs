@@ -8,7 +8,7 @@ use std::time::Duration;
 use assay_model::benchmark::MpiPattern;
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::StopReason;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSizeResult};
 use assay_model::path_text;
@@ -170,7 +170,6 @@ fn first_damaged_size(outcome: &MpiOutcome) -> Option<(u64, u64)> {
 
 /// Returns the job as a named workload, as soon as the ranks are connected; `None` without a known
 /// library.
-#[must_use]
 pub fn named_workload(
     options: &MpiOptions,
     outcome: &MpiOutcome,
@@ -179,7 +178,6 @@ pub fn named_workload(
 }
 
 /// Returns the entries of an outcome for its record.
-#[must_use]
 pub fn entries(outcome: &MpiOutcome) -> Vec<MeasurementEntry> {
     let doubts = outcome.binding_doubt().map(MeasurementEntry::Doubt);
     [outcome.to_facts(), outcome.to_entries(), outcome.to_single_entries()]
@@ -194,9 +192,9 @@ pub fn entries(outcome: &MpiOutcome) -> Vec<MeasurementEntry> {
 ///
 /// # Errors
 /// Contents were wrong.
-pub fn stop_reason(outcome: &MpiOutcome) -> Result<StopReason, CaseFailure> {
+pub fn stop_reason(outcome: &MpiOutcome) -> Result<StopReason, FailureReason> {
     if let Some((bytes, _)) = first_damaged_size(outcome) {
-        return Err(CaseFailure::WrongContents { bytes });
+        return Err(FailureReason::WrongContents { bytes });
     }
     let precise_flag = |size: &MpiSizeResult| size.precise;
     let precise: Option<Vec<bool>> = outcome.sizes.iter().map(precise_flag).collect();

@@ -18,7 +18,6 @@ const MPIRUN_RSH: &str = "mpirun_rsh";
 pub enum MpiMake {
     /// MPICH, Intel MPI, MVAPICH and others that support Hydra's protocol.
     Mpich,
-    /// Open MPI.
     OpenMpi,
     /// Any make: a batch system serves all.
     Any,

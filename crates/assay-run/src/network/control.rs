@@ -30,13 +30,11 @@ pub struct StepDeadline {
 
 impl StepDeadline {
     /// Starts a step now.
-    #[must_use]
     pub fn new(timeout: Duration) -> Self {
         Self::from_clock(timeout, clock::now_ns)
     }
 
     /// Starts a step now, by this clock in nanoseconds.
-    #[must_use]
     pub fn from_clock(timeout: Duration, clock: fn() -> u64) -> Self {
         let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         Self { timeout, deadline_ns: clock().saturating_add(timeout_ns), clock }
@@ -52,7 +50,6 @@ impl StepDeadline {
         NetworkError::Timeout { peer, expected, seconds: self.timeout.as_secs_f64() }
     }
 
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.remaining().is_zero()
     }
@@ -107,7 +104,6 @@ impl ControlConnection {
     }
 
     /// Starts a step of the protocol now.
-    #[must_use]
     pub fn start_step(&self, timeout: Duration) -> StepDeadline {
         StepDeadline::from_clock(timeout, self.clock)
     }

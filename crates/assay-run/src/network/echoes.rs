@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use assay_kernels::network::icmp::{EchoReply, IcmpAccess, Pinger};
 use assay_model::attribute::Attribute;
-use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry};
 use assay_model::event::EventCount;
 use assay_model::run::CaseRecord;
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload, Workload};
@@ -95,31 +95,27 @@ fn is_too_long(error: &std::io::Error) -> bool {
 
 impl EchoTest {
     /// Name and workload of the phase.
-    #[must_use]
     pub fn phase(&self) -> (String, Workload) {
         let interval_s = self.interval.as_secs_f64();
-        let question = NetworkTest::Latency(NetworkLatency {
-            bytes: self.bytes.into(),
-            seconds: (f64::from(self.count) * interval_s).ceil() as u32,
-            spin: false,
+        let test = NetworkTest::Latency(NetworkLatency {
             rate_per_s: (interval_s > 0.0).then(|| 1.0 / interval_s),
-            load_streams: 0,
-            busy_poll_us: None,
+            ..NetworkLatency::new(
+                self.bytes.into(),
+                (f64::from(self.count) * interval_s).ceil() as u32,
+            )
         });
-        let work = NetworkWorkload { to: Some(self.host.clone()), port: None, question };
+        let work = NetworkWorkload { to: Some(self.host.clone()), port: None, test };
         ("ping".to_owned(), Workload::NetworkIcmp(work))
     }
 }
 
 impl EchoTally {
     /// Share of the requests without a reply.
-    #[must_use]
     pub fn loss(&self) -> f64 {
         (self.sent - self.times_ns.len() as u64) as f64 / self.sent.max(1) as f64
     }
 
     /// Entries with all round trips as samples and distributions, and the number of lost requests.
-    #[must_use]
     pub fn entries(&self, access: IcmpAccess) -> Vec<MeasurementEntry> {
         let socket = match access {
             IcmpAccess::Datagram => "datagram",
@@ -133,17 +129,13 @@ impl EchoTally {
             .iter()
             .map(|ns| MeasurementEntry::sample("round_trip", *ns as f64 * 1e-9));
         let mut entries: Vec<MeasurementEntry> = samples.collect();
-        entries.push(MeasurementEntry::Fact(Attribute::Socket, socket.into()));
-        entries.push(MeasurementEntry::Measured(
-            SeriesKey::only_series("loss"),
-            EntryValue::Count(span, lost),
-        ));
+        entries.push(MeasurementEntry::fact(Attribute::Socket, socket));
+        entries.push(MeasurementEntry::measured("loss", EntryValue::Count(span, lost)));
         entries.extend(distribution_entries(&self.times_ns, span, "round_trip"));
         entries
     }
 
     /// Restores the tally from a stored case; returns `None` if it has no echoes.
-    #[must_use]
     pub fn from_record(record: &CaseRecord) -> Option<Self> {
         let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
         let sent = of("loss")?.counts.first()?;

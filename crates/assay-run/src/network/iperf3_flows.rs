@@ -217,13 +217,11 @@ fn requested_start(
 }
 
 /// Emulated version of iperf3, with the version of assay.
-#[must_use]
 pub fn version() -> String {
     format!("iperf 3.12 (assay {})", env!("CARGO_PKG_VERSION"))
 }
 
 /// System description in iperf3's form.
-#[must_use]
 pub fn system() -> String {
     let read = |path: &str| fs_err::read_to_string(path).unwrap_or_default().trim().to_owned();
     let host = read("/proc/sys/kernel/hostname");

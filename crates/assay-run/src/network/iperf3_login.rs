@@ -61,7 +61,6 @@ impl LoginRefusal {
     pub const DELAY: Duration = Duration::from_millis(250);
 
     /// Advice for the user of the server.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::NoLogin => "start the client with --username and --rsa-public-key-path",

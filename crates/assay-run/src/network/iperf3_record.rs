@@ -13,7 +13,7 @@ use assay_model::doubt::Doubt;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::EventCount;
 use assay_model::workload::{
-    NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection as Way, Workload,
+    NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection, Workload,
 };
 
 use super::error::NetworkError;
@@ -23,7 +23,6 @@ use super::path;
 use super::setup::is_same_machine;
 
 /// Name and workload of the phase that a client's test is.
-#[must_use]
 pub fn phase(test: &Iperf3ClientTest) -> (String, Workload) {
     let name = match test.parameters.protocol {
         TransportProtocol::Tcp => "tcp",
@@ -33,7 +32,6 @@ pub fn phase(test: &Iperf3ClientTest) -> (String, Workload) {
 }
 
 /// Returns the entries of a test, however it ended.
-#[must_use]
 pub fn entries(
     test: &Iperf3ClientTest,
     reported: &Iperf3Report,
@@ -86,12 +84,12 @@ fn local_intervals(
 /// Workload that corresponds most closely to the test.
 fn workload(test: &Iperf3ClientTest) -> Workload {
     let Iperf3ClientTest { target, parameters, .. } = test;
-    let question = NetworkTest::Throughput(NetworkThroughput {
+    let test = NetworkTest::Throughput(NetworkThroughput {
         streams: parameters.streams,
         direction: match parameters.direction {
-            DataDirection::Forward => Way::Send,
-            DataDirection::Reverse => Way::Receive,
-            DataDirection::Both => Way::Both,
+            DataDirection::Forward => TransferDirection::Send,
+            DataDirection::Reverse => TransferDirection::Receive,
+            DataDirection::Both => TransferDirection::Both,
         },
         seconds: match parameters.limit {
             TestLimit::Seconds(seconds) => seconds,
@@ -103,7 +101,7 @@ fn workload(test: &Iperf3ClientTest) -> Workload {
         congestion: parameters.congestion.clone(),
     });
     let (to, port) = (Some(target.host.clone()), Some(target.port));
-    let work = NetworkWorkload { to, port, question };
+    let work = NetworkWorkload { to, port, test };
     match parameters.protocol {
         TransportProtocol::Tcp => Workload::NetworkTcp(work),
         TransportProtocol::Udp => Workload::NetworkUdp(work),
@@ -124,7 +122,6 @@ pub struct CompletedIperf3Test<'t> {
 impl CompletedIperf3Test<'_> {
     /// Entries of the whole test: one sample of each rate, losses over `span`, and the costs of
     /// both ends.
-    #[must_use]
     pub fn total_entries(&self, span: MeasuredSpan) -> Vec<MeasurementEntry> {
         let (sent, received) =
             (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
@@ -138,7 +135,6 @@ impl CompletedIperf3Test<'_> {
 
     /// Entries with a sample for every interval that this end saw, weighted with its seconds: their
     /// weighted mean is the rate of the whole test.
-    #[must_use]
     pub fn interval_entries(&self) -> Vec<MeasurementEntry> {
         let (sent, received) =
             (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
@@ -159,7 +155,6 @@ impl CompletedIperf3Test<'_> {
     }
 
     /// Facts about the connections, and doubts.
-    #[must_use]
     pub fn facts(&self) -> Vec<MeasurementEntry> {
         let mut facts = path::path_facts(self.local(), self.outcome.address.ip());
         let mut fact = |name: Attribute, value: AttributeValue| {
@@ -199,7 +194,6 @@ impl CompletedIperf3Test<'_> {
     }
 
     /// Local address of the first stream.
-    #[must_use]
     pub fn local(&self) -> IpAddr {
         let start = self.reported.start.as_ref();
         let first = start.and_then(|start| start.connected.first());
@@ -280,8 +274,8 @@ fn datagram_entries(received: &StreamInterval, span: MeasuredSpan) -> Vec<Measur
         for (metric, part) in [("loss", Some(lost)), ("reordered", udp.out_of_order)] {
             // A count that the far end does not report is unknown, not zero.
             let Some(part) = part else { continue };
-            entries.push(MeasurementEntry::Measured(
-                SeriesKey::only_series(metric),
+            entries.push(MeasurementEntry::measured(
+                metric,
                 EntryValue::Count(span, EventCount { part, whole }),
             ));
         }

@@ -69,7 +69,6 @@ pub struct Iperf3Service {
 
 impl Iperf3Service {
     /// Serves one client at a time on this address, without limits, until it is cancelled.
-    #[must_use]
     pub fn new(listen: SocketAddr, idle_timeout: Duration) -> Self {
         Self {
             listen,

@@ -88,7 +88,6 @@ pub struct QperfLatency {
     /// count.
     pub mean_half_s: f64,
     pub address: SocketAddr,
-    /// Bytes of a message.
     pub message_bytes: u32,
     /// Statistics of the far end; `None` after a cancelled test.
     pub remote: Option<QperfStatistics>,
@@ -118,7 +117,6 @@ pub struct QperfBandwidth {
     /// Reason why statistics were expected and did not arrive.
     pub error: Option<NetworkError>,
     pub local: QperfCpuUse,
-    /// Bytes of a message.
     pub message_bytes: u32,
 }
 

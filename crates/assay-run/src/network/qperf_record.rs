@@ -8,18 +8,15 @@ use assay_model::doubt::Doubt;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::EventCount;
 use assay_model::workload::{
-    NetworkLatency as LatencyQuestion, NetworkTest, NetworkThroughput, NetworkWorkload,
-    TransferDirection, Workload,
+    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, Workload,
 };
 use serde::{Deserialize, Serialize};
 
 use super::path;
-use super::qperf_client::{
-    QperfBandwidth, QperfCpuUse as Machine, QperfLatency, QperfOutcome, QperfTest,
-};
+use super::qperf_client::{QperfBandwidth, QperfCpuUse, QperfLatency, QperfOutcome, QperfTest};
 use super::qperf_server;
 use super::setup::local_address_for;
-use crate::round_trips::{RoundTripStatistics as RoundTripFigures, time_entries};
+use crate::round_trips::{RoundTripStatistics, time_entries};
 
 /// Keys of the description of one end.
 const CONFIGURATION_KEYS: [&str; 4] = ["node", "cpu", "os", "qperf"];
@@ -40,7 +37,7 @@ pub enum QperfFigures {
         /// Mean half round trip in seconds.
         half_s: f64,
         /// Figures of all round trips.
-        round_trips: RoundTripFigures,
+        round_trips: RoundTripStatistics,
         /// Messages without a reply.
         lost: u64,
         /// Total time in seconds.
@@ -108,9 +105,7 @@ pub struct QperfEnd {
 pub struct QperfCounts {
     /// Bytes.
     pub bytes: u64,
-    /// Messages.
     pub messages: u64,
-    /// Errors.
     pub errors: u64,
 }
 
@@ -119,7 +114,7 @@ impl QperfEnd {
     const IDLE: usize = 3;
 
     fn from_local(
-        span: &Machine,
+        span: &QperfCpuUse,
         elapsed_s: f64,
         [sent, received]: [MessageCounts; 2],
     ) -> Self {
@@ -147,13 +142,11 @@ impl QperfEnd {
     }
 
     /// Returns the elapsed seconds in whole ticks, as qperf prints them.
-    #[must_use]
     pub fn real_s(&self) -> f64 {
         self.real_ticks as f64 / f64::from(self.ticks_per_s.max(1))
     }
 
     /// Returns the CPU seconds of the host; qperf includes I/O wait and stolen time.
-    #[must_use]
     pub fn cpu_s(&self) -> f64 {
         let columns = self.cpu_ticks.iter().enumerate();
         let ticks: u64 = columns
@@ -164,7 +157,6 @@ impl QperfEnd {
     }
 
     /// Returns the busy CPUs in total, in user mode, in interrupts, in the kernel and in I/O wait.
-    #[must_use]
     pub fn cpus(&self) -> [f64; 5] {
         let [user, nice, kernel, _, io_wait, irq, softirq, steal] =
             self.cpu_ticks.map(|ticks| ticks as f64 / self.real_ticks.max(1) as f64);
@@ -180,19 +172,23 @@ impl From<MessageCounts> for QperfCounts {
 }
 
 /// Name and workload of the phase that a test is; `None` for requests without a measurement.
-#[must_use]
 pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
     let request = &test.request;
-    let question = match request.test {
+    let measured = match request.test {
         QperfTestKind::Configuration
         | QperfTestKind::Quit
         // `assay qperf` does not have this test.
         | QperfTestKind::TcpConnections => return None,
-        QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => latency_question(request),
-        QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => rate_question(request),
+        QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => {
+            let bytes = request.message_bytes.into();
+            NetworkTest::Latency(NetworkLatency::new(bytes, request.time_s))
+        }
+        QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => {
+            NetworkTest::Throughput(NetworkThroughput::sending(request.time_s))
+        }
     };
     let (to, port) = (Some(test.target.host.clone()), Some(test.target.port));
-    let work = NetworkWorkload { to, port, question };
+    let work = NetworkWorkload { to, port, test: measured };
     let workload = match request.test.is_udp() {
         true => Workload::NetworkUdp(work),
         false => Workload::NetworkTcp(work),
@@ -201,7 +197,6 @@ pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
 }
 
 /// Entries of a test for its record.
-#[must_use]
 pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<MeasurementEntry> {
     let mut entries = match outcome {
         QperfOutcome::Configuration(_) => return Vec::new(),
@@ -216,7 +211,6 @@ pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<MeasurementEntry
 
 impl QperfFigures {
     /// Figures of an outcome.
-    #[must_use]
     pub fn from_outcome(outcome: &QperfOutcome) -> Self {
         match outcome {
             QperfOutcome::Configuration(there) => {
@@ -228,7 +222,7 @@ impl QperfFigures {
             }
             QperfOutcome::Latency(it) => Self::Latency {
                 half_s: it.mean_half_s,
-                round_trips: RoundTripFigures::from_times(&it.round_trips.times_ns),
+                round_trips: RoundTripStatistics::from_times(&it.round_trips.times_ns),
                 lost: it.round_trips.lost,
                 total_s: it.round_trips.total_ns as f64 * 1e-9,
                 ends: it.remote.as_ref().map(|there| {
@@ -257,7 +251,6 @@ impl QperfFigures {
     }
 
     /// Descriptions of both ends, as facts of this host.
-    #[must_use]
     pub fn configuration_facts(&self) -> Vec<(Attribute, AttributeValue)> {
         let Self::Configuration { here, there } = self else { return Vec::new() };
         let pairs = |four: &[String; 4]| {
@@ -321,8 +314,8 @@ fn bandwidth_entries(
 }
 
 /// CPU use of the far end.
-const fn remote_cpu_use(there: &QperfStatistics) -> Machine {
-    Machine {
+const fn remote_cpu_use(there: &QperfStatistics) -> QperfCpuUse {
+    QperfCpuUse {
         cpus: there.cpus,
         ticks_per_s: there.ticks_per_s,
         start: there.start,
@@ -332,7 +325,7 @@ const fn remote_cpu_use(there: &QperfStatistics) -> Machine {
 
 impl QperfCpuTime {
     /// Sums busy time, without idle, I/O wait and stolen time, which qperf itself includes.
-    fn from_cpu_use(span: &Machine) -> Self {
+    fn from_cpu_use(span: &QperfCpuUse) -> Self {
         const NO_WORK: [usize; 3] = [3, 4, 7];
         let ticks = |times: &MachineTicks| -> u64 {
             (0..8)
@@ -349,7 +342,6 @@ impl QperfCpuTime {
 
 /// Entries of one exchange: some round trips as samples and all as a distribution, and the same for
 /// half round trips. All figures of half round trips are thus half of those of the round trips.
-#[must_use]
 pub fn round_trip_entries(
     measured: &QperfLatency,
     rate_per_s: Option<f64>,
@@ -379,30 +371,7 @@ fn latency_entries(request: &QperfRequest, measured: &QperfLatency) -> Vec<Measu
         let part = measured.round_trips.lost;
         let whole = part + measured.round_trips.times_ns.len() as u64;
         let lost = EntryValue::Count(span, EventCount { part, whole });
-        entries.push(MeasurementEntry::Measured(SeriesKey::only_series("loss"), lost));
+        entries.push(MeasurementEntry::measured("loss", lost));
     }
     entries
-}
-
-fn latency_question(request: &QperfRequest) -> NetworkTest {
-    NetworkTest::Latency(LatencyQuestion {
-        bytes: request.message_bytes.into(),
-        seconds: request.time_s,
-        spin: false,
-        rate_per_s: None,
-        load_streams: 0,
-        busy_poll_us: None,
-    })
-}
-
-fn rate_question(request: &QperfRequest) -> NetworkTest {
-    NetworkTest::Throughput(NetworkThroughput {
-        streams: 1,
-        direction: TransferDirection::Send,
-        seconds: request.time_s,
-        copy: true,
-        segmentation: false,
-        rate_bit_per_s: None,
-        congestion: None,
-    })
 }

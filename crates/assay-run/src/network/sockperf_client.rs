@@ -65,7 +65,6 @@ pub struct SockperfTest {
 }
 
 impl SockperfTest {
-    /// Returns the sizes of messages.
     pub(super) fn message_sizes(&self) -> RangeInclusive<u32> {
         let longest = self.message_bytes.max(SockperfHeader::BYTES as u32);
         let shortest = longest.saturating_sub(self.size_range);

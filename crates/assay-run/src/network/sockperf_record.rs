@@ -3,8 +3,7 @@
 use assay_model::attribute::Attribute;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::workload::{
-    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
-    Workload,
+    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, Workload,
 };
 
 use super::path;
@@ -14,9 +13,8 @@ use super::sockperf_statistics::SockperfReplies;
 use crate::round_trips::time_entries;
 
 /// Returns name and workload of a test.
-#[must_use]
 pub fn phase(test: &SockperfTest) -> (String, Workload) {
-    let question = match test.mode {
+    let measured = match test.mode {
         SockperfMode::PingPong | SockperfMode::UnderLoad => {
             NetworkTest::Latency(NetworkLatency {
                 bytes: test.message_bytes.into(),
@@ -28,21 +26,16 @@ pub fn phase(test: &SockperfTest) -> (String, Workload) {
             })
         }
         SockperfMode::Throughput => NetworkTest::Throughput(NetworkThroughput {
-            streams: 1,
-            direction: TransferDirection::Send,
-            seconds: test.seconds,
-            copy: true,
-            segmentation: false,
             rate_bit_per_s: test
                 .messages_per_s
                 .map(|rate| u64::from(rate) * mean_message_bits(test)),
-            congestion: None,
+            ..NetworkThroughput::sending(test.seconds)
         }),
     };
     let work = NetworkWorkload {
         to: Some(test.target.host.clone()),
         port: Some(test.target.port),
-        question,
+        test: measured,
     };
     let workload = match test.is_tcp {
         true => Workload::NetworkTcp(work),
@@ -78,7 +71,6 @@ fn case_name(test: &SockperfTest) -> String {
 }
 
 /// Returns the entries of a test: round trips and their halves, or the rate of the sender.
-#[must_use]
 pub fn entries(
     test: &SockperfTest,
     outcome: &SockperfOutcome,
@@ -109,7 +101,7 @@ fn latency_entries(
         && let Some(lost) = outcome.times.count_lost()
     {
         let lost = EntryValue::Count(span, lost);
-        entries.push(MeasurementEntry::Measured(SeriesKey::only_series("loss"), lost));
+        entries.push(MeasurementEntry::measured("loss", lost));
     }
     entries
 }

@@ -48,7 +48,6 @@ pub struct SockperfService {
     pub socket: SocketOptions,
 }
 
-/// Event of a server.
 #[derive(Debug)]
 pub enum SockperfServerEvent<'a> {
     /// The port is open.

@@ -53,14 +53,12 @@ impl SockperfTimes {
     }
 
     /// Whether replies were requested, and none arrived.
-    #[must_use]
     pub fn lacks_all_replies(&self) -> bool {
         !self.sent_ns.is_empty() && self.received == 0
     }
 
     /// Counts the lost replies among those that were due after the excluded start: a request waited
     /// longer than any that was answered. `None` if none was due.
-    #[must_use]
     pub fn count_lost(&self) -> Option<EventCount> {
         let requests = || self.sent_ns.iter().copied().enumerate();
         let from_ns = self.sent_ns.first()?.saturating_add(WARM_UP_NS);
@@ -96,7 +94,6 @@ impl SockperfTimes {
     }
 
     /// Returns the replies that count; `None` if there are none.
-    #[must_use]
     pub fn observe(&self, reply_every: u32) -> Option<SockperfReplies> {
         let from_ns = self.sent_ns.first()?.saturating_add(WARM_UP_NS);
         let to_ns = self.sent_ns.last()?.saturating_sub(COOL_DOWN_NS);
@@ -179,7 +176,6 @@ pub struct SockperfFigures {
 
 impl SockperfFigures {
     /// Computes the figures of the replies.
-    #[must_use]
     pub fn from_replies(observed: &SockperfReplies) -> Self {
         let mut sorted_ns = observed.round_trips_ns.clone();
         sorted_ns.sort_unstable();

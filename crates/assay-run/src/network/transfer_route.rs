@@ -20,7 +20,6 @@ pub struct TransferRoute {
 
 impl TransferRoute {
     /// Determines the route to the first address of a target.
-    #[must_use]
     pub fn towards(target: &NetworkTarget) -> Self {
         let addresses = target.addresses().unwrap_or_default();
         let device = addresses.first().and_then(|remote| {
@@ -31,7 +30,6 @@ impl TransferRoute {
     }
 
     /// Returns the places whose counters belong to the transfer.
-    #[must_use]
     pub fn places(&self) -> CountedPlaces {
         let mut places = CountedPlaces::default();
         self.device.iter().for_each(|name| places.add_network_device(name));
@@ -40,7 +38,6 @@ impl TransferRoute {
 
     /// Returns the bytes that this end received and sent while the counters were kept. `None` if they
     /// cannot be compared, or the connections used the route of another address of the name.
-    #[must_use]
     pub fn payload(&self, test: &CompletedIperf3Test<'_>) -> Option<PayloadBytes> {
         let local = test.local();
         let is_taken = is_same_machine(local, test.outcome.address.ip())
@@ -52,7 +49,6 @@ impl TransferRoute {
 
 /// Whether the payload of a transfer can be compared with the counters of its device: it is known as a
 /// whole, fills frames, and takes one path.
-#[must_use]
 pub const fn is_comparable(parameters: &Iperf3Parameters) -> bool {
     /// Least bytes of a datagram that fills an Ethernet frame.
     const FULL_DATAGRAM: u32 = 1400;

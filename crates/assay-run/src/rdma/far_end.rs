@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use assay_fleet::remote::calls::Call;
 use assay_kernels::rdma::{Endpoint, RdmaError, RdmaPass, has_devices};
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::workload::RdmaDevice;
 
 use super::served_test::{RdmaServerReport, check_version, resolve_own_device};
@@ -80,7 +80,7 @@ fn serve_channel(
     if let Err(error) = &served {
         let reason = match error {
             RdmaTestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),
-            other => CaseFailure::error_line(other),
+            other => FailureReason::error_line(other),
         };
         // The leading end may have gone already.
         let _ = line.send(&RdmaMessage::Failed { reason, advice: error.failure().advice() });

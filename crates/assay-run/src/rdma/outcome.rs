@@ -3,7 +3,7 @@
 use assay_kernels::rdma::{Connection, Endpoint, ProgressMark, RdmaPass};
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::RdmaTest;
-use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry};
 use assay_model::event::EventCount;
 use assay_model::workload::RdmaWorkload;
 
@@ -183,52 +183,37 @@ impl RdmaConnectionInfo {
     }
 
     /// Returns the facts of the connection.
-    #[must_use]
     pub fn entries(&self) -> Vec<MeasurementEntry> {
         let path = if self.is_loopback { "loopback" } else { "network" };
         let link = if self.is_ethernet { "Ethernet" } else { "InfiniBand" };
         let mut entries = vec![
-            MeasurementEntry::Fact(Attribute::Path, path.into()),
-            MeasurementEntry::Fact(Attribute::Device, self.device.as_str().into()),
-            MeasurementEntry::Fact(Attribute::LinkLayer, link.into()),
-            MeasurementEntry::Fact(Attribute::FarEnd, "assay".into()),
-            MeasurementEntry::Fact(Attribute::FarDevice, self.far_device.0.as_str().into()),
-            MeasurementEntry::Fact(Attribute::PathMtuBytes, self.mtu_bytes.into()),
-            MeasurementEntry::Fact(Attribute::InlineBytes, self.inline_bytes.into()),
+            MeasurementEntry::fact(Attribute::Path, path),
+            MeasurementEntry::fact(Attribute::Device, self.device.as_str()),
+            MeasurementEntry::fact(Attribute::LinkLayer, link),
+            MeasurementEntry::fact(Attribute::FarEnd, "assay"),
+            MeasurementEntry::fact(Attribute::FarDevice, self.far_device.0.as_str()),
+            MeasurementEntry::fact(Attribute::PathMtuBytes, self.mtu_bytes),
+            MeasurementEntry::fact(Attribute::InlineBytes, self.inline_bytes),
         ];
-        if !self.firmware.is_empty() {
-            entries.push(MeasurementEntry::Fact(
-                Attribute::Firmware,
-                self.firmware.as_str().into(),
-            ));
-        }
-        let node =
-            self.node.map(|node| MeasurementEntry::Fact(Attribute::DeviceNode, node.into()));
-        let huge = self
-            .huge_pages
-            .map(|share| MeasurementEntry::Fact(Attribute::HugePages, share.into()));
-        let iterations =
-            self.iterations.map(|it| MeasurementEntry::Fact(Attribute::Iterations, it.into()));
-        entries.extend(node.into_iter().chain(huge).chain(iterations));
-        let far_index = self
-            .far_device
-            .1
-            .map(|it| MeasurementEntry::Fact(Attribute::FarGidIndex, it.into()));
-        let options = self.options.as_deref();
-        let options =
-            options.map(|it| MeasurementEntry::Fact(Attribute::RdmaOptions, it.into()));
-        entries.extend(far_index.into_iter().chain(options));
-        entries.extend(
-            self.gid_index
-                .map(|index| MeasurementEntry::Fact(Attribute::GidIndex, index.into())),
-        );
+        let firmware = Some(self.firmware.as_str()).filter(|it| !it.is_empty());
+        let optional = [
+            firmware.map(|it| MeasurementEntry::fact(Attribute::Firmware, it)),
+            self.node.map(|it| MeasurementEntry::fact(Attribute::DeviceNode, it)),
+            self.huge_pages.map(|it| MeasurementEntry::fact(Attribute::HugePages, it)),
+            self.iterations.map(|it| MeasurementEntry::fact(Attribute::Iterations, it)),
+            self.far_device.1.map(|it| MeasurementEntry::fact(Attribute::FarGidIndex, it)),
+            self.options
+                .as_deref()
+                .map(|it| MeasurementEntry::fact(Attribute::RdmaOptions, it)),
+            self.gid_index.map(|it| MeasurementEntry::fact(Attribute::GidIndex, it)),
+        ];
+        entries.extend(optional.into_iter().flatten());
         entries
     }
 }
 
 impl RdmaSizeResult {
     /// Returns the payload per second of the whole; `None` if messages were timed one by one.
-    #[must_use]
     pub fn bytes_per_s(&self) -> Option<f64> {
         let RdmaValues::Marks(rates) = &self.values else { return None };
         Some(rates.rate_per_s()? * self.bytes as f64)
@@ -236,7 +221,6 @@ impl RdmaSizeResult {
 
     /// Returns the payload per second of the fastest window; `None` for a fixed time, as in
     /// perftest.
-    #[must_use]
     pub fn peak_bytes_per_s(&self) -> Option<f64> {
         let RdmaValues::Marks(rates) = &self.values else { return None };
         if self.is_timed {
@@ -246,7 +230,6 @@ impl RdmaSizeResult {
     }
 
     /// Returns all values, the samples for the interval, and the figures that perftest would print.
-    #[must_use]
     pub fn entries(&self, test: RdmaTest) -> Vec<MeasurementEntry> {
         let entries = match &self.values {
             RdmaValues::Times(times_ns) => {
@@ -270,7 +253,7 @@ impl RdmaSizeResult {
             .map(|entry| entry.with_dimension(Attribute::Bytes, self.bytes))
             .collect();
         if self.is_timed {
-            entries.push(MeasurementEntry::Fact(Attribute::Iterations, self.iterations.into()));
+            entries.push(MeasurementEntry::fact(Attribute::Iterations, self.iterations));
         }
         entries
     }
@@ -292,18 +275,12 @@ fn rate_entries(seen: &RdmaProgress, bytes: u64, span: MeasuredSpan) -> Vec<Meas
         };
         let per_s = own_per_s + far_per_s;
         for (metric, value) in [("bandwidth", per_s * bytes as f64), ("message_rate", per_s)] {
-            entries.push(MeasurementEntry::Measured(
-                SeriesKey::only_series(metric),
-                EntryValue::weighted(value, seconds),
-            ));
+            entries
+                .push(MeasurementEntry::measured(metric, EntryValue::weighted(value, seconds)));
         }
     }
-    let lost = seen.lost.map(|lost| {
-        MeasurementEntry::Measured(
-            SeriesKey::only_series("loss"),
-            EntryValue::Count(span, lost),
-        )
-    });
+    let lost =
+        seen.lost.map(|lost| MeasurementEntry::measured("loss", EntryValue::Count(span, lost)));
     entries.extend(lost);
     entries
 }
@@ -418,9 +395,7 @@ mod tests {
         );
         assert!(whole.own.len() < 65_536 + 100, "{}", whole.own.len());
         let entries = size.entries(RdmaTest::SendBandwidth);
-        assert!(
-            entries.contains(&MeasurementEntry::Fact(Attribute::Iterations, 800_u64.into()))
-        );
+        assert!(entries.contains(&MeasurementEntry::fact(Attribute::Iterations, 800_u64)));
         let times = RdmaValues::Times(vec![2000; 3]).concat(RdmaValues::Times(vec![4000; 3]));
         let size = RdmaSizeResult { iterations: 6, values: times, ..size };
         let entries = size.entries(RdmaTest::SendLatency);

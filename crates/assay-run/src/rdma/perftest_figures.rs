@@ -46,7 +46,6 @@ pub(super) fn peak_entry(bytes_per_s: f64) -> MeasurementEntry {
 }
 
 /// Returns the row that was stored with a series; `None` if it has none.
-#[must_use]
 pub fn stored_row((bytes, iterations): (u64, u64), facts: &Attributes) -> Option<LatencyRow> {
     let us = |name| Some(facts.get(&name)?.as_number()? / MICROSECOND_S);
     Some(LatencyRow {

@@ -1,12 +1,10 @@
 //! Tests of the refinement: rates of a curve after some of its points, and the bound of a solve.
 
 use assay_model::attribute::Attributes;
-use assay_model::event::{
-    FORMAT, Fact, FactSubject, RunEvent, RunStarted, Sample, SeriesOpened,
-};
+use assay_model::event::{Fact, FactSubject, RunEvent, RunStarted, Sample, SeriesOpened};
 use assay_model::facts::HostFacts;
 use assay_model::plan::Plan;
-use assay_model::plan::expand::{self, Measurer, MpiChoices, PlanChoices};
+use assay_model::plan::expand::{self, Measurer, PlanChoices};
 use assay_model::suite::parse_suite;
 
 use super::*;
@@ -18,16 +16,7 @@ fn curve_plan() -> Plan {
     let mut host = HostFacts::default();
     host.memory.available_bytes = 64 << 30;
     let measurers = [Measurer { name: "assay", supports: |_| true }];
-    let choices = PlanChoices {
-        by: vec!["assay".to_owned()],
-        measurers: &measurers,
-        budget_s: None,
-        to: None,
-        mpi: MpiChoices::default(),
-        seed: 1,
-        pairs: None,
-        has_rdma: false,
-    };
+    let choices = PlanChoices::new(&measurers, 1);
     expand::expand(&parse_suite(suite).unwrap(), &host, &choices).unwrap()
 }
 
@@ -37,18 +26,11 @@ type Point = (&'static str, f64, f64, Option<f64>);
 
 /// Run of the plan with these points so far.
 fn run_with(plan: &Plan, points: &[Point]) -> Run {
-    let mut events = vec![RunEvent::RunStarted(Box::new(RunStarted {
-        format: FORMAT,
-        run: "r".to_owned(),
-        label: None,
-        note: None,
-        started: "2026-01-01T00:00:00Z".to_owned(),
-        plan: plan.clone(),
-        command: Vec::new(),
-        asked: None,
-        turn: None,
-        after: None,
-    }))];
+    let mut events = vec![RunEvent::RunStarted(Box::new(RunStarted::new(
+        "r",
+        "2026-01-01T00:00:00Z",
+        plan.clone(),
+    )))];
     for (number, (name, rate, latency_s, percent)) in (0..).zip(points) {
         let case = format!("storage/R/{name}");
         events.push(RunEvent::CaseStarted { case: case.clone() });
@@ -57,12 +39,9 @@ fn run_with(plan: &Plan, points: &[Point]) -> Run {
         {
             let (case, metric) = (case.clone(), metric.to_owned());
             let dimensions = Attributes::default();
-            events.push(RunEvent::SeriesOpened(SeriesOpened {
-                series,
-                case,
-                metric,
-                dimensions,
-            }));
+            events.push(RunEvent::SeriesOpened(SeriesOpened::new(
+                series, case, metric, dimensions,
+            )));
             let (value, weight) = (*value, 1.0);
             let sample = Sample { series, value, weight, preparation: 0, at_ns: 0 };
             events.push(RunEvent::Sample(sample));

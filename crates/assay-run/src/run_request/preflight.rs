@@ -24,9 +24,9 @@ mod programs;
 /// # Errors
 /// Fails if a required library is missing.
 pub(super) fn omit_missing_libraries(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
 ) -> Result<(Suite, Vec<OmittedMeasure>), CommandFailure> {
-    let mut suite = question.suite.clone();
+    let mut suite = request.suite.clone();
     let mut omitted = Vec::new();
     let mut failed = None;
     suite.measures.retain(|measure| {
@@ -39,7 +39,7 @@ pub(super) fn omit_missing_libraries(
         let MeasureRequest::Linpack { blas: Some(name), .. } = &measure.request else {
             return true;
         };
-        let by = if measure.by.is_empty() { &question.by } else { &measure.by };
+        let by = if measure.by.is_empty() { &request.by } else { &measure.by };
         if !by.iter().any(|it| it == "assay" || it == "all") {
             return true;
         }
@@ -61,7 +61,7 @@ pub(super) fn omit_missing_libraries(
                 failed = failed.take().or(Some(with_location(
                     failure,
                     (measure, &["blas"]),
-                    question,
+                    request,
                 )));
                 true
             }
@@ -79,9 +79,9 @@ pub(super) fn check_suite(
     suite: &Suite,
     host: &HostFacts,
     choices: &PlanChoices<'_>,
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
 ) -> Result<(), CommandFailure> {
-    programs::check_programs(suite, question)?;
+    programs::check_programs(suite, request)?;
     let mut alone = Suite { measures: Vec::new(), ..suite.clone() };
     for measure in &suite.measures {
         alone.measures = vec![measure.clone()];
@@ -98,9 +98,9 @@ pub(super) fn check_suite(
             ) =>
             {
                 return Err(with_location(
-                    idle_tool_failure(&name, question),
+                    idle_tool_failure(&name, request),
                     (measure, &["by"]),
-                    question,
+                    request,
                 ));
             }
             // No requested tool measures it, but other measures may remain.
@@ -108,14 +108,14 @@ pub(super) fn check_suite(
             // The plan omits what needs the memory, and fails if nothing remains.
             Err(PlanError::UnknownMemory) => {}
             Err(error) => {
-                let failure = plan_failure(&error, question);
-                return Err(with_location(failure, (measure, likely_keys(&error)), question));
+                let failure = plan_failure(&error, request);
+                return Err(with_location(failure, (measure, likely_keys(&error)), request));
             }
             Ok(plan) => {
-                reject_idle_tools(&plan, &measure.by, choices, question)
-                    .map_err(|failure| with_location(failure, (measure, &["by"]), question))?;
-                check_storage(plan, question).map_err(|(failure, keys)| {
-                    with_location(failure, (measure, keys), question)
+                reject_idle_tools(&plan, &measure.by, choices, request)
+                    .map_err(|failure| with_location(failure, (measure, &["by"]), request))?;
+                check_storage(plan, request).map_err(|(failure, keys)| {
+                    with_location(failure, (measure, keys), request)
                 })?;
             }
         }
@@ -131,7 +131,7 @@ pub(super) fn reject_idle_tools(
     plan: &Plan,
     by: &[String],
     choices: &PlanChoices<'_>,
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
 ) -> Result<(), CommandFailure> {
     // An omitted case may be the one it measures, and cases of a pair may be those of the other
     // host.
@@ -141,7 +141,7 @@ pub(super) fn reject_idle_tools(
     let is_idle = |name: &&String| {
         plan.cases.iter().all(|case| case.by != **name) && tools::measures_none_of(name, plan)
     };
-    by.iter().find(is_idle).map_or(Ok(()), |name| Err(idle_tool_failure(name, question)))
+    by.iter().find(is_idle).map_or(Ok(()), |name| Err(idle_tool_failure(name, request)))
 }
 
 /// Whether a tool that is not installed would have nothing to measure, so that installing it would
@@ -158,10 +158,10 @@ fn is_idle_tool(
         .is_ok_and(|plan| plan.omitted.is_empty() && tools::measures_none_of(name, &plan))
 }
 
-fn idle_tool_failure(name: &str, question: &RunRequest<'_>) -> CommandFailure {
-    let suite = &question.suite.name;
+fn idle_tool_failure(name: &str, request: &RunRequest<'_>) -> CommandFailure {
+    let suite = &request.suite.name;
     let text = format!("{name} cannot measure anything in suite {suite}");
-    CommandFailure::new(question.failure_kind, text)
+    CommandFailure::new(request.failure_kind, text)
         .with_reason(format!("no benchmark of {suite} is one that {name} can measure"))
         .advise(format!(
             "leave out {name}, or name a suite with a benchmark of it; `assay help tools` lists those of \
@@ -195,8 +195,8 @@ fn likely_keys(error: &PlanError) -> &'static [&'static str] {
 
 type KeyedFailure = (CommandFailure, &'static [&'static str]);
 
-fn check_storage(mut plan: Plan, question: &RunRequest<'_>) -> Result<(), KeyedFailure> {
-    let options = &question.storage;
+fn check_storage(mut plan: Plan, request: &RunRequest<'_>) -> Result<(), KeyedFailure> {
+    let options = &request.storage;
     let of_path = |failure| (failure, &["path"][..]);
     for case in &mut plan.cases {
         let Some(test) = case.workload.as_storage_mut() else { continue };
@@ -233,9 +233,9 @@ fn check_storage(mut plan: Plan, question: &RunRequest<'_>) -> Result<(), KeyedF
 fn with_location(
     failure: CommandFailure,
     (measure, keys): (&Measure, &[&str]),
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
 ) -> CommandFailure {
-    match (&measure.origin, question.failure_kind) {
+    match (&measure.origin, request.failure_kind) {
         (Some(origin), FailureKind::Suite) => {
             failure.at_span(&origin.file, &origin.text, origin.key_span(keys))
         }

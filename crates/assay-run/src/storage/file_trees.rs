@@ -14,7 +14,7 @@ use assay_fleet::remote::TreeMark;
 use assay_fleet::root::Root;
 use assay_kernels::storage::StorageError;
 use assay_kernels::storage::files::{self as kernel, FileControl};
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::file_outcome::FileOutcome;
 use assay_model::workload::file_set::{
     FileOperation, FilePhase, FilePlan, FileStream, FileTest, FileTree, FileWorkload,
@@ -51,7 +51,6 @@ impl MissingParents {
         Self::Refuse { advice: "make the folder above it, or mount the volume, first" };
 
     /// Returns the policy of Vdbench's `create_anchors`.
-    #[must_use]
     pub const fn from_create_anchors(creates_anchors: bool) -> Self {
         const ADVICE: &str =
             "make the folder above it, or mount the volume, first; create_anchors=yes makes it";
@@ -170,9 +169,9 @@ pub fn run_phase(
 }
 
 /// Returns the failure for failed operations of a phase; `None` if all succeeded.
-pub fn operation_failure(outcome: &FileOutcome) -> Option<CaseFailure> {
+pub fn operation_failure(outcome: &FileOutcome) -> Option<FailureReason> {
     let first = outcome.errors.first()?;
-    Some(CaseFailure::FileOperationFailed {
+    Some(FailureReason::FileOperationFailed {
         count: outcome.error_count,
         operation: first.operation.name().to_owned(),
         path: first.path.display().to_string(),

@@ -18,7 +18,6 @@ use assay_model::plan::Plan;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::Workload;
 use assay_model::workload::file_set::FilePlan;
-use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use jiff::Zoned;
 use serde::{Deserialize, Serialize};
@@ -194,18 +193,10 @@ fn finish_recording(
 }
 
 /// Returns the tests as a plan for the store, as requested, regardless of deadlines.
-#[must_use]
 pub fn plan(tests: &[IorOptions]) -> Plan {
     let phases = plan_steps(tests).into_iter().map(|step| {
         let phase = compile::phase(&tests[step.test], step.access, step.repetition);
-        let test = StorageTest {
-            name: phase.name.clone(),
-            point: None,
-            provisioned_bytes_per_s: None,
-            precondition_passes: 0,
-            course: MeasurementMode::default(),
-            workload: phase.workload,
-        };
+        let test = StorageTest::new(phase.name.clone(), phase.workload);
         let rest = if step.is_rest { "/rest" } else { "" };
         let name = format!("{}/{}{rest}", step.test, phase.name);
         (name, Workload::Storage(Box::new(test)))
@@ -260,7 +251,6 @@ fn target_capacity(options: &IorOptions) -> Option<FileSystemCapacity> {
 }
 
 /// Formats the current time like IOR.
-#[must_use]
 pub fn format_now() -> String {
     Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string()
 }

@@ -54,7 +54,6 @@ pub enum StorageEvent<'a> {
 
 type StorageListener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
 
-/// Results of a plan.
 #[derive(Debug)]
 pub struct PlanResults {
     /// Result of each phase, up to the one that the user interrupted.

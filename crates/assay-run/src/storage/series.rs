@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::distribution::{LatencyDistribution, new_histogram};
 use assay_model::doubt::Doubt;
-use assay_model::entry::{EntryValue, MeasurementEntry, SeriesKey};
+use assay_model::entry::{EntryValue, MeasurementEntry};
 use assay_model::failure::FailureReason;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::kernel_counters::PayloadBytes;
@@ -104,7 +104,6 @@ pub fn join_stretches<I: PhaseInterval>(
 }
 
 /// Returns the bytes of all I/O, including the warm-up.
-#[must_use]
 pub fn payload(outcome: &StorageOutcome) -> PayloadBytes {
     let sum = |of: fn(&IntervalTally) -> u64| outcome.intervals.iter().map(of).sum();
     PayloadBytes { read: sum(|it| it.reads.bytes), written: sum(|it| it.writes.bytes) }
@@ -180,7 +179,7 @@ pub fn repetition_samples(repetitions: &[StorageOutcome]) -> Vec<MeasurementEntr
         ];
         entries.extend(rates.map(|(metric, value, seconds)| {
             let sample = EntryValue::weighted(value, seconds);
-            MeasurementEntry::Measured(SeriesKey::only_series(metric), sample)
+            MeasurementEntry::measured(metric, sample)
         }));
         entries.push(MeasurementEntry::sample("latency", whole.median_service_s()));
     }
@@ -303,7 +302,7 @@ impl StorageStretch {
     fn push_rates(&self, entries: &mut Vec<MeasurementEntry>) {
         let mut weighted = |metric, value| {
             let sample = EntryValue::weighted(value, self.length_s);
-            entries.push(MeasurementEntry::Measured(SeriesKey::only_series(metric), sample));
+            entries.push(MeasurementEntry::measured(metric, sample));
         };
         weighted("rate", self.rate_per_s());
         if self.bytes > 0 {

@@ -32,7 +32,6 @@ impl HostShare {
     ///
     /// Each stream's rate is divided in proportion to its targets: ten hosts of one target each do
     /// a tenth each.
-    #[must_use]
     pub fn for_host(whole: &StorageWorkload, places: &[usize], host: usize) -> Option<Self> {
         let targets: Vec<usize> = (0..whole.targets.len())
             .filter(|target| places.get(*target) == Some(&host))
@@ -95,7 +94,6 @@ fn host_load(whole: &StorageWorkload, own: &[StorageStream]) -> StorageLoad {
 }
 
 /// Returns an interval without activity.
-#[must_use]
 pub fn idle_interval(like: &IntervalTally) -> IntervalTally {
     IntervalTally {
         reads: IoTally::empty(),
@@ -133,7 +131,6 @@ fn combine_ends(ends: &[EndReason]) -> EndReason {
 }
 
 /// Merges the same interval of several hosts.
-#[must_use]
 pub fn merge_intervals(
     parts: &[(&HostShare, &IntervalTally)],
     start_s: f64,
@@ -161,7 +158,6 @@ pub fn merge_intervals(
 
 /// Merges the outcomes of all hosts; `intervals` are those of [`merge_intervals`]. `None` without
 /// any.
-#[must_use]
 pub fn merge_outcomes(
     parts: Vec<(&str, &HostShare, StorageOutcome)>,
     intervals: Vec<IntervalTally>,

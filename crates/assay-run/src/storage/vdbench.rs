@@ -11,12 +11,12 @@ use assay_dialects::vdbench::{RunLabel, VdbenchExecution};
 use assay_fleet::remote::{ShareRequest, TreesRequest};
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::entry::MeasurementEntry;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::plan::Plan;
 use assay_model::storage_outcome::StorageOutcome;
+use assay_model::workload::Workload;
 use assay_model::workload::file_set::FileTest;
 use assay_model::workload::storage::{StoragePhase, StoragePlan, StorageTest, StorageWorkload};
-use assay_model::workload::{self, Workload};
 
 use self::outcome::{
     EventLog, VdbenchEvent, VdbenchListener, VdbenchOpening, VdbenchOutcome, now_us,
@@ -66,7 +66,7 @@ pub struct VdbenchRequest<'q> {
 /// # Errors
 /// When a run cannot be executed or stored, I/O failed, or the user stopped it.
 pub fn run_all(
-    (question, listener): (&VdbenchRequest<'_>, &mut dyn Listener),
+    (request, listener): (&VdbenchRequest<'_>, &mut dyn Listener),
     mut hosts: Option<&mut StorageHosts<'_>>,
     stop: &AtomicBool,
     on: &mut VdbenchListener<'_>,
@@ -74,21 +74,21 @@ pub fn run_all(
     let (began, mut done) = (Instant::now(), 0);
     loop {
         done += 1;
-        let execution = question.execution.for_pass(done);
-        let opening = RecordingRequest { plan: plan(&execution), ..question.opening.clone() };
-        let question = &VdbenchRequest {
+        let execution = request.execution.for_pass(done);
+        let opening = RecordingRequest { plan: plan(&execution), ..request.opening.clone() };
+        let request = &VdbenchRequest {
             execution: &execution,
             opening,
-            options: question.options.clone(),
+            options: request.options.clone(),
             opening_pages: match done {
-                1 => question.opening_pages.clone(),
-                _ => VdbenchOpening { began_us: now_us(), ..question.opening_pages.clone() },
+                1 => request.opening_pages.clone(),
+                _ => VdbenchOpening { began_us: now_us(), ..request.opening_pages.clone() },
             },
-            ..*question
+            ..*request
         };
         let hosts = hosts.as_deref_mut();
         let mut underway = ExecutionState {
-            request: question,
+            request,
             hosts,
             stop,
             log: EventLog::new(on),
@@ -96,20 +96,20 @@ pub fn run_all(
             errors: 0,
         };
         if done == 1 {
-            commands::run_commands(question.execution.commands.start.as_ref(), &mut underway)?;
+            commands::run_commands(request.execution.commands.start.as_ref(), &mut underway)?;
         }
         // A refused execution leaves no run.
         underway.prepare()?;
-        let mut recording = Recording::begin(question.opening.clone(), &mut *listener)?;
-        let verdict = match question.execution.files.phases.is_empty() {
+        let mut recording = Recording::begin(request.opening.clone(), &mut *listener)?;
+        let verdict = match request.execution.files.phases.is_empty() {
             true => runs::run_all(&mut underway, &mut recording),
             false => trees::run_all(&mut underway, &mut recording),
         };
         let is_last =
-            verdict.is_err() || underway.is_over || !question.repeat.has_next_pass(began, done);
+            verdict.is_err() || underway.is_over || !request.repeat.has_next_pass(began, done);
         let verdict = match is_last {
             true => verdict.and_then(|()| {
-                commands::run_commands(question.execution.commands.end.as_ref(), &mut underway)
+                commands::run_commands(request.execution.commands.end.as_ref(), &mut underway)
             }),
             false => verdict,
         };
@@ -122,17 +122,12 @@ pub fn run_all(
 }
 
 /// Returns the runs as a plan for the store.
-#[must_use]
 pub fn plan(execution: &VdbenchExecution) -> Plan {
     let blocks = execution.plan.phases.iter().map(|phase| {
-        Workload::Storage(Box::new(StorageTest {
-            name: phase.name.clone(),
-            point: None,
-            provisioned_bytes_per_s: None,
-            precondition_passes: 0,
-            course: workload::measurement_mode::MeasurementMode::default(),
-            workload: phase.workload.clone(),
-        }))
+        Workload::Storage(Box::new(StorageTest::new(
+            phase.name.clone(),
+            phase.workload.clone(),
+        )))
     });
     let trees = execution.files.phases.iter().map(|phase| {
         let (name, workload) = (String::new(), phase.workload.clone());
@@ -185,10 +180,9 @@ struct CompletedRun {
     count: u64,
     elapsed_s: f64,
     journals: Vec<(String, Vec<u8>)>,
-    failure: Option<CaseFailure>,
+    failure: Option<FailureReason>,
 }
 
-/// State of an execution.
 struct ExecutionState<'d, 'l, 'h> {
     request: &'d VdbenchRequest<'d>,
     /// Hosts that do the I/O instead of this machine.
@@ -282,8 +276,7 @@ impl ExecutionState<'_, '_, '_> {
         let rate = over.rate_per_s;
         let missed = series::rate_missed_doubt(rate, over.count, over.elapsed_s)
             .map(MeasurementEntry::Doubt);
-        let rate =
-            rate.map(|rate| MeasurementEntry::Fact(Attribute::RequestedRate, rate.into()));
+        let rate = rate.map(|rate| MeasurementEntry::fact(Attribute::RequestedRate, rate));
         let entries = over.entries.into_iter().chain(rate).chain(missed);
         let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
         let raw = over.journals;

@@ -62,7 +62,6 @@ pub fn check(
 }
 
 /// Returns one line for each volume that a plan uses, with its targets.
-#[must_use]
 pub fn describe_volumes(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
     let volumes = Volumes::read();
     let mut on: BTreeMap<Volume, Vec<&Path>> = BTreeMap::new();
@@ -83,7 +82,6 @@ pub fn describe_volumes(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> 
 }
 
 /// Returns the facts about the volumes of one workload.
-#[must_use]
 pub fn workload_facts(workload: &StorageWorkload) -> Vec<MeasurementEntry> {
     let size = |target: &StorageTarget| {
         let there = || capacity::size(&target.path).ok().flatten();
@@ -92,18 +90,16 @@ pub fn workload_facts(workload: &StorageWorkload) -> Vec<MeasurementEntry> {
     let opened = workload.targets.iter().filter(|_| opens_targets(workload));
     let total: Option<u64> = opened.map(size).sum();
     let total = total.filter(|bytes| *bytes > 0);
-    let total = total.map(|bytes| MeasurementEntry::Fact(Attribute::TargetBytes, bytes.into()));
+    let total = total.map(|bytes| MeasurementEntry::fact(Attribute::TargetBytes, bytes));
     volume_facts(opened_paths(workload)).into_iter().chain(total).collect()
 }
 
 /// Returns the devices and mounts that hold the targets of a workload.
-#[must_use]
 pub fn counted_places(workload: &StorageWorkload) -> CountedPlaces {
     places_of(opened_paths(workload))
 }
 
 /// Returns the devices and mounts that hold the trees of a workload.
-#[must_use]
 pub fn tree_places(workload: &FileWorkload) -> CountedPlaces {
     places_of(workload.trees.iter().map(|tree| tree.anchor.as_path()))
 }
@@ -122,7 +118,6 @@ fn places_of<'p>(paths: impl Iterator<Item = &'p Path>) -> CountedPlaces {
 }
 
 /// Returns the facts about the volumes of one workload on file trees.
-#[must_use]
 pub fn tree_workload_facts(workload: &FileWorkload) -> Vec<MeasurementEntry> {
     volume_facts(workload.trees.iter().map(|tree| tree.anchor.as_path()))
 }
@@ -143,7 +138,7 @@ fn volume_facts<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<MeasurementEnt
     let (kinds, devices) = (joined(|it| &it.file_system), joined(|it| &it.device));
     [(Attribute::FileSystem, kinds), (Attribute::Device, devices)]
         .into_iter()
-        .map(|(name, value)| MeasurementEntry::Fact(name, value.into()))
+        .map(|(name, value)| MeasurementEntry::fact(name, value))
         .collect()
 }
 

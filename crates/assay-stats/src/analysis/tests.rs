@@ -8,13 +8,7 @@ use crate::random::Random;
 use crate::synthetic::{SyntheticSeries, TRUE_MEDIAN, share_of_trials};
 
 fn world(preparations: usize, repetitions: usize) -> SyntheticSeries {
-    SyntheticSeries {
-        preparations,
-        repetitions,
-        intraclass_correlation: 0.0,
-        autocorrelation: 0.0,
-        skewed: false,
-    }
+    SyntheticSeries::independent(preparations, repetitions)
 }
 
 fn coverage_of(world: SyntheticSeries) -> f64 {

@@ -8,11 +8,8 @@ use crate::synthetic::SyntheticSeries;
 
 fn mean_time(neighbours: f64, repetitions: usize) -> f64 {
     let world = SyntheticSeries {
-        preparations: 1,
-        repetitions,
-        intraclass_correlation: 0.0,
         autocorrelation: neighbours,
-        skewed: false,
+        ..SyntheticSeries::independent(1, repetitions)
     };
     let mut source = Random::new(9);
     (0..200).map(|_| integrated_time(&world.samples(&mut source))).sum::<f64>() / 200.0

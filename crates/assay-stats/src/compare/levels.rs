@@ -42,7 +42,6 @@ pub struct LevelRuns {
 
 /// Compares combinations of levels, of which the first one is the reference. Attributes that follow
 /// from the level, such as a depth that is varied, distinguish no results.
-#[must_use]
 pub fn compare_levels(conditions: &[LevelRuns]) -> LevelComparison {
     let estimates = estimate_runs(conditions);
     let effects = LevelEffects::find(&estimates);
@@ -54,7 +53,6 @@ pub fn compare_levels(conditions: &[LevelRuns]) -> LevelComparison {
 
 /// Compares conditions under the user's names, of which the first one is the reference. Results match
 /// only if the requests are the same.
-#[must_use]
 pub fn compare_labels(conditions: &[(&str, &[Run])]) -> LevelComparison {
     let labelled = |(name, runs): &(&str, &[Run])| LevelRuns {
         levels: vec![FactorLevel {

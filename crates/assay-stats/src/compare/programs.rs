@@ -13,14 +13,12 @@ use crate::rank_statistic::MAX_VALUES;
 /// ended well.
 ///
 /// Above [`MAX_VALUES`] blocks, neighbouring blocks are combined.
-#[must_use]
 pub fn compare_programs(run: &Run, margin: f64) -> Vec<Comparison> {
     compare_records(run, &finished_programs(run).collect::<Vec<_>>(), margin)
 }
 
 /// Compares the programs of a stored run, with the margin that ended it or the default one; empty
 /// if they differ by levels of factors.
-#[must_use]
 pub fn compare_stored_programs(run: &Run) -> Vec<Comparison> {
     if !program_levels(run).is_empty() {
         return Vec::new();
@@ -31,7 +29,6 @@ pub fn compare_stored_programs(run: &Run) -> Vec<Comparison> {
 
 /// Returns whether every further program of a run that has not ended has a verdict: on each of its
 /// own figures, or on the wall time if it prints none.
-#[must_use]
 pub fn are_programs_decided(run: &Run, margin: f64) -> bool {
     let may_end = |record: &&CaseRecord| decided_by_margin(record).is_some();
     let programs: Vec<&CaseRecord> = run.cases.iter().filter(may_end).collect();
@@ -68,7 +65,6 @@ fn compare_records(run: &Run, programs: &[&CaseRecord], margin: f64) -> Vec<Comp
 
 /// Returns the programs of a run that differ by levels of factors, each with a run for each block;
 /// empty without factors.
-#[must_use]
 pub fn program_levels(run: &Run) -> Vec<LevelRuns> {
     let programs: Vec<&CaseRecord> = finished_programs(run).collect();
     let combined = combined_blocks(&programs);
@@ -137,14 +133,13 @@ fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
         case.series.retain(|series| !series.samples.is_empty());
         let mut block_run = base.clone();
         block_run.started.turn = Some(TurnPosition {
-            comparison: run.started.run.clone(),
-            seed: run.started.plan.seed.unwrap_or(0),
-            number: block as u32,
-            block: block as u32,
-            is_control: false,
             has_looks: decided_by_margin(record).is_some(),
-            levels: Vec::new(),
-            combination: None,
+            ..TurnPosition::new(
+                run.started.run.clone(),
+                run.started.plan.seed.unwrap_or(0),
+                block as u32,
+                block as u32,
+            )
         });
         block_run.cases = vec![case];
         block_run

@@ -3,13 +3,12 @@
 use assay_model::comparison::{ComparisonConclusion, EnvironmentDifference};
 use assay_model::environment::EnvironmentAspect;
 use assay_model::event::{
-    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened,
-    StopReason, TurnPosition,
+    HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened, StopReason, TurnPosition,
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, StoppingRule};
+use assay_model::workload::NetworkWorkload;
 use assay_model::workload::{LatencyWorkload, NetworkTest, NetworkThroughput, Workload};
-use assay_model::workload::{NetworkWorkload, TransferDirection};
 
 use super::*;
 
@@ -24,45 +23,13 @@ fn single_case_run(
         StoppingRule { target: 0.01, repetitions: 10, preparations: 3, budget_s: 9.0 };
     let (id, by) = ("the case".to_owned(), "assay".to_owned());
     let case = Case { id: id.clone(), by, workload: workload.clone(), stopping, pair: None };
-    let started = RunStarted {
-        format: FORMAT,
-        run: "run".into(),
-        label: None,
-        note: None,
-        started: "2026-01-01T00:00:00Z".into(),
-        plan: Plan {
-            suite: "test".into(),
-            budget_s: 60.0,
-            seed: None,
-            cases: vec![case],
-            omitted: vec![],
-        },
-        command: vec![],
-        asked: None,
-        turn: None,
-        after: None,
-    };
-    let host_joined = HostJoined {
-        host: host.into(),
-        facts: HostFacts { name: host.into(), ..HostFacts::default() },
-        state: HostState::default(),
-        clock: HostClock::default(),
-        labels: Vec::new(),
-    };
-    let series_opened = SeriesOpened {
-        series: 0,
-        case: id.clone(),
-        metric: metric.into(),
-        dimensions: workload.dimensions("assay"),
-    };
+    let started =
+        RunStarted::new("run", "2026-01-01T00:00:00Z", Plan::new("test", 60.0, vec![case]));
+    let host_joined =
+        HostJoined::new(host, HostFacts { name: host.into(), ..HostFacts::default() });
+    let series_opened = SeriesOpened::new(0, id.clone(), metric, workload.dimensions("assay"));
     let sample = |preparation: usize, value: f64| {
-        RunEvent::Sample(Sample {
-            series: 0,
-            value,
-            weight: 1.0,
-            preparation: preparation as u32,
-            at_ns: 0,
-        })
+        RunEvent::Sample(Sample { preparation: preparation as u32, ..Sample::new(0, value) })
     };
     let samples = preparations
         .iter()
@@ -86,16 +53,11 @@ pub(crate) fn latency() -> Workload {
 }
 
 fn goodput(to: &str) -> Workload {
-    let question = NetworkTest::Throughput(NetworkThroughput {
+    let test = NetworkTest::Throughput(NetworkThroughput {
         streams: 6,
-        direction: TransferDirection::Send,
-        seconds: 2,
-        copy: true,
-        segmentation: false,
-        rate_bit_per_s: None,
-        congestion: None,
+        ..NetworkThroughput::sending(2)
     });
-    Workload::NetworkTcp(NetworkWorkload { to: Some(to.to_owned()), port: None, question })
+    Workload::NetworkTcp(NetworkWorkload { to: Some(to.to_owned()), port: None, test })
 }
 
 fn condition<'r>(name: &'r str, runs: &'r [Run]) -> Condition<'r> {
@@ -380,14 +342,8 @@ fn variance_between_runs_is_no_evidence() {
 #[test]
 fn turns_cancel_common_drift() {
     let turn = |number: u32, is_control: bool| TurnPosition {
-        comparison: "it".to_owned(),
-        seed: 1,
-        number,
-        block: number / 3,
         is_control,
-        has_looks: false,
-        levels: Vec::new(),
-        combination: None,
+        ..TurnPosition::new("it", 1, number, number / 3)
     };
     let mut runs_by_condition = [Vec::new(), Vec::new()];
     for number in 0..24 {

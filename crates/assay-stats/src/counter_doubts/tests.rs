@@ -4,13 +4,10 @@ use assay_model::kernel_counters::{
     CountedSeries, OmissionReason, OmittedCounter, PayloadBytes,
 };
 use assay_model::plan::{Case, StoppingRule};
-use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{
     AccessPattern, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
 };
-use assay_model::workload::{
-    NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
-};
+use assay_model::workload::{NetworkTest, NetworkThroughput, NetworkWorkload};
 
 use super::*;
 
@@ -49,27 +46,12 @@ fn storage(is_direct: bool) -> Workload {
             None,
         )
     };
-    Workload::Storage(Box::new(StorageTest {
-        name: "RndRead".into(),
-        point: None,
-        provisioned_bytes_per_s: None,
-        precondition_passes: 0,
-        course: MeasurementMode::Once,
-        workload,
-    }))
+    Workload::Storage(Box::new(StorageTest::new("RndRead", workload)))
 }
 
 fn transfer() -> Workload {
-    let question = NetworkTest::Throughput(NetworkThroughput {
-        streams: 1,
-        direction: TransferDirection::Send,
-        seconds: 10,
-        copy: true,
-        segmentation: false,
-        rate_bit_per_s: None,
-        congestion: None,
-    });
-    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, question })
+    let test = NetworkTest::Throughput(NetworkThroughput::sending(10));
+    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, test })
 }
 
 fn ids(workload: Workload, counters: CounterRecord) -> Vec<String> {

@@ -11,13 +11,7 @@ const STOPPING: StoppingRule =
     StoppingRule { target: 0.02, repetitions: 10, preparations: 3, budget_s: 10.0 };
 
 fn world(preparations: usize, repetitions: usize) -> SyntheticSeries {
-    SyntheticSeries {
-        preparations,
-        repetitions,
-        intraclass_correlation: 0.0,
-        autocorrelation: 0.0,
-        skewed: false,
-    }
+    SyntheticSeries::independent(preparations, repetitions)
 }
 
 fn samples(world: SyntheticSeries) -> Samples {

@@ -82,7 +82,6 @@ fn drift_over_preparations_has_small_effective_size() {
     assert!(effective_size(&samples).unwrap().n < 2.0);
 }
 
-/// A reversed series has the same effective size.
 #[test]
 fn reversed_series_has_same_effective_size() {
     let world = SyntheticSeries {

@@ -4,7 +4,6 @@
 /// `level` reaches from the l-th to the (n + 1 − l)-th of n ordered values.
 ///
 /// Returns `None` when no rank keeps the level, or when `level` is not between 0 and 1.
-#[must_use]
 pub fn interval_rank(n: usize, level: f64) -> Option<usize> {
     if !(level > 0.0 && level < 1.0) {
         return None;

@@ -27,21 +27,15 @@ impl KnownRuns {
             StoppingRule { target: 0.01, repetitions: 3, preparations: 1, budget_s: 9.0 };
         let workload =
             Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 });
-        let case = Case {
-            id: "memory.latency/x".to_owned(),
-            by: "assay".to_owned(),
-            workload,
-            stopping,
-            pair: None,
-        };
+        let case = Case::new("memory.latency/x", workload, stopping);
         let mut events = start_events(std::slice::from_ref(&case), None);
         events.push(RunEvent::CaseStarted { case: case.id.clone() });
-        events.push(RunEvent::SeriesOpened(SeriesOpened {
-            series: 0,
-            case: case.id.clone(),
-            metric: "latency".into(),
-            dimensions: case.workload.dimensions("assay"),
-        }));
+        events.push(RunEvent::SeriesOpened(SeriesOpened::new(
+            0,
+            case.id.clone(),
+            "latency",
+            case.workload.dimensions("assay"),
+        )));
         let of_run = self.spreads[0] * random.normal();
         let mut now_s = self.times_s[0];
         for preparation in 0..self.counts[0] {

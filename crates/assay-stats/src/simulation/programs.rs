@@ -68,13 +68,11 @@ pub struct ProgramTally {
 
 impl SimulatedPrograms {
     /// Two programs with this ratio, 1 % of noise, and looks.
-    #[must_use]
     pub fn pair(ratio: f64, noise: ProgramNoise) -> Self {
         Self { ratios: vec![ratio], spread: 0.01, noise, has_looks: true }
     }
 
     /// Simulates the given number of comparisons of the first two programs.
-    #[must_use]
     pub fn simulate(&self, comparisons: u32, seed: u64) -> ProgramTally {
         let mut random = Random::new(seed);
         let mut tally = ProgramTally { comparisons, ..ProgramTally::default() };
@@ -87,7 +85,6 @@ impl SimulatedPrograms {
     }
 
     /// Returns the share of families of equal levels with any difference. Every program is a level.
-    #[must_use]
     pub fn family_error(&self, families: u32, seed: u64) -> f64 {
         let mut random = Random::new(seed);
         let is_false = |_| {
@@ -143,13 +140,11 @@ impl SimulatedPrograms {
         };
         let stopping =
             StoppingRule { target: 0.01, repetitions: 14, preparations: 1, budget_s: 9.0 };
-        Case {
-            id: format!("{}/{index}", Benchmark::Command.id()),
-            by: "assay".to_owned(),
-            workload: Workload::Command(Box::new(workload)),
+        Case::new(
+            format!("{}/{index}", Benchmark::Command.id()),
+            Workload::Command(Box::new(workload)),
             stopping,
-            pair: None,
-        }
+        )
     }
 
     fn median(&self, program: usize) -> f64 {
@@ -206,23 +201,20 @@ fn open_case(case: &Case, number: u32, builder: &mut RunBuilder) {
     {
         let mut dimensions = case.workload.dimensions(&case.by);
         dimensions.extend(own);
-        builder.add(RunEvent::SeriesOpened(SeriesOpened {
-            series: number * SERIES + index,
-            case: case.id.clone(),
-            metric: metric.to_owned(),
+        builder.add(RunEvent::SeriesOpened(SeriesOpened::new(
+            number * SERIES + index,
+            case.id.clone(),
+            metric.to_owned(),
             dimensions,
-        }));
+        )));
     }
 }
 
 fn add_samples(program: u32, (value, block): (f64, u32), builder: &mut RunBuilder) {
     for index in 0..SERIES {
         builder.add(RunEvent::Sample(Sample {
-            series: program * SERIES + index,
-            value,
-            weight: 1.0,
             preparation: block,
-            at_ns: 0,
+            ..Sample::new(program * SERIES + index, value)
         }));
     }
 }

@@ -17,7 +17,6 @@ use crate::quantile::{LEVEL, percentiles};
 use crate::ratio::PooledRatio;
 use crate::tails::Tails;
 
-/// Context of an estimate.
 #[derive(Debug)]
 pub struct EstimateContext<'m> {
     pub benchmark: Benchmark,
@@ -76,7 +75,6 @@ impl EstimateContext<'_> {
 
 /// Returns the estimate of an analysed series in the metric's base unit, without a limit; `None`
 /// without a finite sample.
-#[must_use]
 pub fn estimate_from_analysis(
     analysis: &Analysis,
     about: EstimateContext<'_>,

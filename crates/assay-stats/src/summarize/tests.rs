@@ -4,7 +4,7 @@ use assay_model::attribute::Attribute as Name;
 use assay_model::distribution::LatencyDistribution;
 use assay_model::doubt::HostResource;
 use assay_model::event::{
-    EventCount, FORMAT, Fact, FactSubject, HostClock, RunEvent, RunStarted, RunStatus, Sample,
+    EventCount, Fact, FactSubject, HostClock, RunEvent, RunStarted, RunStatus, Sample,
     SeriesOpened, StretchRecord, ToolFigures,
 };
 use assay_model::facts::{HostFacts, HostState, MemoryModule};
@@ -16,7 +16,7 @@ use assay_model::workload::storage::{
 };
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, NetworkTest, NetworkThroughput, NetworkWorkload,
-    PeakFlopsWorkload, StreamWorkload, TransferDirection, Workload,
+    PeakFlopsWorkload, StreamWorkload, Workload,
 };
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -50,16 +50,8 @@ fn latency() -> Workload {
 }
 
 fn transfer() -> Workload {
-    let question = NetworkTest::Throughput(NetworkThroughput {
-        streams: 1,
-        direction: TransferDirection::Send,
-        seconds: 1,
-        copy: true,
-        segmentation: false,
-        rate_bit_per_s: None,
-        congestion: None,
-    });
-    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, question })
+    let test = NetworkTest::Throughput(NetworkThroughput::sending(1));
+    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, test })
 }
 
 /// Case with its events and series, numbered from 0.
@@ -85,12 +77,12 @@ impl CaseScript {
         let mut dimensions = self.case.workload.dimensions(&self.case.by);
         dimensions.insert(Name::Host, "host".into());
         dimensions.extend(extra.iter().cloned());
-        self.events.push(RunEvent::SeriesOpened(SeriesOpened {
-            series: self.series,
-            case: self.case.id.clone(),
-            metric: metric.into(),
+        self.events.push(RunEvent::SeriesOpened(SeriesOpened::new(
+            self.series,
+            self.case.id.clone(),
+            metric,
             dimensions,
-        }));
+        )));
         self.series += 1;
         self
     }
@@ -222,24 +214,11 @@ fn run(scripts: Vec<CaseScript>, modules: Option<Vec<MemoryModule>>) -> Run {
 }
 
 fn run_on(hosts: Vec<RunEvent>, scripts: Vec<CaseScript>) -> Run {
-    let started = RunStarted {
-        format: FORMAT,
-        run: "run".into(),
-        label: None,
-        note: None,
-        started: "2026-01-01T00:00:00Z".into(),
-        plan: Plan {
-            suite: "test".into(),
-            budget_s: 60.0,
-            seed: None,
-            cases: scripts.iter().map(|script| script.case.clone()).collect(),
-            omitted: vec![],
-        },
-        command: vec![],
-        asked: None,
-        turn: None,
-        after: None,
-    };
+    let started = RunStarted::new(
+        "run",
+        "2026-01-01T00:00:00Z",
+        Plan::new("test", 60.0, scripts.iter().map(|script| script.case.clone()).collect()),
+    );
     let mut events = vec![RunEvent::RunStarted(Box::new(started))];
     events.extend(hosts);
     let mut series_count = 0;

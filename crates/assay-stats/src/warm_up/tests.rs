@@ -14,13 +14,7 @@ fn series_with_warm_up(
     warm_up_len: usize,
     shift: f64,
 ) -> Vec<Vec<f64>> {
-    let world = SyntheticSeries {
-        preparations,
-        repetitions,
-        intraclass_correlation: 0.0,
-        autocorrelation: 0.0,
-        skewed: false,
-    };
+    let world = SyntheticSeries::independent(preparations, repetitions);
     let mut samples = world.samples(&mut Random::new(17));
     for values in &mut samples {
         values.iter_mut().take(warm_up_len).for_each(|value| *value += shift);
@@ -98,11 +92,8 @@ fn independent_samples_are_not_biased() {
     for (preparations, repetitions) in [(1, 20), (1, 100), (3, 4), (3, 14), (3, 50), (10, 10)] {
         for skewed in [false, true] {
             let world = SyntheticSeries {
-                preparations,
-                repetitions,
-                intraclass_correlation: 0.0,
-                autocorrelation: 0.0,
                 skewed,
+                ..SyntheticSeries::independent(preparations, repetitions)
             };
             let mut random = Random::new(23);
             let (mut discarded_total, mut above_median, mut kept) = (0, 0, 0);

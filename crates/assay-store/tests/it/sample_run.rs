@@ -4,8 +4,8 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::distribution::LatencyDistribution;
 use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::event::{
-    EventCount, FORMAT, Fact, FactSubject, HostClock, HostJoined, RunEvent, RunStarted,
-    RunStatus, Sample, SeriesOpened, StopReason, StretchRecord, ToolFigures,
+    EventCount, Fact, FactSubject, HostClock, HostJoined, RunEvent, RunStarted, RunStatus,
+    Sample, SeriesOpened, StopReason, StretchRecord, ToolFigures,
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::failure::FailureReason;
@@ -27,44 +27,23 @@ pub(crate) fn temporary_store() -> (tempfile::TempDir, Store) {
 pub(crate) fn run_started(run: &str) -> RunStarted {
     let stopping =
         StoppingRule { target: 0.01, repetitions: 10, preparations: 3, budget_s: 1.5 };
-    let case = |id: &str| Case {
-        id: id.to_owned(),
-        by: "assay".to_owned(),
-        workload: Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 }),
-        stopping,
-        pair: None,
+    let case = |id: &str| {
+        Case::new(
+            id.to_owned(),
+            Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 }),
+            stopping,
+        )
     };
     let cases = CASES.into_iter().map(case).collect();
-    RunStarted {
-        format: FORMAT,
-        run: run.to_owned(),
-        label: None,
-        note: None,
-        started: format!("2026-11-21T10:44:{:02}Z", run.len() % 60),
-        plan: Plan {
-            suite: "memory".to_owned(),
-            budget_s: 20.0,
-            seed: None,
-            cases,
-            omitted: vec![],
-        },
-        command: vec![],
-        asked: None,
-        turn: None,
-        after: None,
-    }
+    RunStarted::new(
+        run.to_owned(),
+        format!("2026-11-21T10:44:{:02}Z", run.len() % 60),
+        Plan::new("memory", 20.0, cases),
+    )
 }
 
 fn host_joined() -> RunEvent {
     RunEvent::HostJoined(Box::new(HostJoined {
-        host: "node-7".to_owned(),
-        facts: HostFacts {
-            name: "node-7".to_owned(),
-            fingerprint: "a1b2".to_owned(),
-            ..HostFacts::default()
-        },
-        state: HostState::default(),
-        labels: Vec::new(),
         clock: HostClock {
             name: "CLOCK_MONOTONIC_RAW".to_owned(),
             resolution_s: 1e-9,
@@ -72,6 +51,14 @@ fn host_joined() -> RunEvent {
             null_s: 4.4e-8,
             offset: None,
         },
+        ..HostJoined::new(
+            "node-7",
+            HostFacts {
+                name: "node-7".to_owned(),
+                fingerprint: "a1b2".to_owned(),
+                ..HostFacts::default()
+            },
+        )
     }))
 }
 
@@ -80,15 +67,15 @@ pub(crate) fn sample(series: u32, value: f64) -> RunEvent {
 }
 
 fn series_opened(series: u32, case: &str) -> RunEvent {
-    RunEvent::SeriesOpened(SeriesOpened {
+    RunEvent::SeriesOpened(SeriesOpened::new(
         series,
-        case: case.to_owned(),
-        metric: "latency".to_owned(),
-        dimensions: Attributes::from([
+        case.to_owned(),
+        "latency",
+        Attributes::from([
             (Attribute::Host, "node-7".into()),
             (Attribute::Bytes, 4096_u64.into()),
         ]),
-    })
+    ))
 }
 
 fn stretch<T>(series: u32, seen: T) -> StretchRecord<T> {

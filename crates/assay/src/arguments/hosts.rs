@@ -7,6 +7,7 @@ use assay_fleet::pairs::PairMatrix;
 use clap::{Args, ValueEnum};
 
 use super::parse_seconds;
+use super::values::{Choice, one_of};
 
 /// Options of a run on several hosts.
 #[derive(Debug, Args)]
@@ -59,39 +60,29 @@ pub(crate) struct FleetArguments {
     /// Measure the network, RDMA or MPI between all hosts
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(&MATRICES),
         value_name = "WHICH",
         requires = "several",
         conflicts_with = "to",
         help_heading = "Hosts"
     )]
-    pub(crate) matrix: Option<MatrixArgument>,
+    pub(crate) matrix: Option<PairMatrix>,
 }
 
-/// Selection of pairs of hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MatrixArgument {
-    /// From every host to every other one, pair by pair
-    All,
-    /// From every host to the next one, pair by pair
-    Ring,
-    /// Like ring, in two or three rounds of pairs that share no host and are measured together
-    #[value(alias = "neighbors")]
-    Neighbours,
-    /// From the first half of the hosts to the second half, all at once
-    Bisection,
-}
-
-impl MatrixArgument {
-    pub(crate) const fn to_matrix(self) -> PairMatrix {
-        match self {
-            Self::All => PairMatrix::All,
-            Self::Ring => PairMatrix::Ring,
-            Self::Neighbours => PairMatrix::Neighbours,
-            Self::Bisection => PairMatrix::Bisection,
-        }
-    }
-}
+const MATRICES: [Choice<PairMatrix>; 4] = [
+    (&["all"], "From every host to every other one, pair by pair", PairMatrix::All),
+    (&["ring"], "From every host to the next one, pair by pair", PairMatrix::Ring),
+    (
+        &["neighbours", "neighbors"],
+        "Like ring, in two or three rounds of pairs that share no host and are measured together",
+        PairMatrix::Neighbours,
+    ),
+    (
+        &["bisection"],
+        "From the first half of the hosts to the second half, all at once",
+        PairMatrix::Bisection,
+    ),
+];
 
 /// Action after the failure of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use assay_model::quantity::Bytes;
 use assay_model::suite::MpiPlacement;
 use assay_run::mpi_installations::AbiSelection;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use assay_emulation::options::osu::PresetArgument;
+
+use super::values::{Choice, one_of};
 
 /// MPI options; rejected for suites without MPI benchmarks.
 #[derive(Debug, Args)]
@@ -42,30 +44,20 @@ pub(crate) struct MpiRunArguments {
     #[arg(long, value_enum, help_heading = "MPI")]
     pub(crate) preset: Option<PresetArgument>,
     /// ABI to use if a library has two
-    #[arg(long, value_enum, help_heading = "MPI")]
-    pub(crate) abi: Option<InterfacesArgument>,
+    #[arg(long, value_parser = one_of(&ABIS), help_heading = "MPI")]
+    pub(crate) abi: Option<AbiSelection>,
 }
 
 /// ABIs of libraries that have both their own one and that of MPI 5.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InterfacesArgument {
-    /// The library's own ABI, as programs compiled with its mpicc use it
-    Own,
-    /// The standard ABI of MPI 5
-    Standard,
-    /// Both, each in its own column
-    Both,
-}
-
-impl InterfacesArgument {
-    pub(crate) const fn to_interfaces(self) -> AbiSelection {
-        match self {
-            Self::Own => AbiSelection::Own,
-            Self::Standard => AbiSelection::Standard,
-            Self::Both => AbiSelection::Both,
-        }
-    }
-}
+const ABIS: [Choice<AbiSelection>; 3] = [
+    (
+        &["own"],
+        "The library's own ABI, as programs compiled with its mpicc use it",
+        AbiSelection::Own,
+    ),
+    (&["standard"], "The standard ABI of MPI 5", AbiSelection::Standard),
+    (&["both"], "Both, each in its own column", AbiSelection::Both),
+];
 
 impl MpiRunArguments {
     /// Returns an option that was given and controls on which CPUs or hosts ranks run.

@@ -3,9 +3,9 @@
 use assay_console::options::{StoreArguments, parse_milliseconds};
 use assay_model::quantity::Unit;
 use assay_model::sizing::{ServiceLevel, VolumeKind};
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand};
 
-use super::values::{Bandwidth, parse_positive, parse_rate};
+use super::values::{Bandwidth, Choice, one_of, parse_positive, parse_rate};
 use super::{BriefPageArguments, parse_margin};
 
 #[derive(Debug, Args)]
@@ -68,11 +68,11 @@ pub(crate) struct AnfArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_quota)]
     pub(crate) quota: Option<f64>,
     /// Service level
-    #[arg(long, alias = "service-level", value_enum, ignore_case = true)]
-    pub(crate) level: AnfLevel,
+    #[arg(long, alias = "service-level", value_parser = one_of(&LEVELS), ignore_case = true)]
+    pub(crate) level: ServiceLevel,
     /// Kind of volume, which limits its throughput
-    #[arg(long, value_enum, default_value_t = AnfVolume::Regular)]
-    pub(crate) volume: AnfVolume,
+    #[arg(long, value_parser = one_of(&VOLUMES), default_value = "regular")]
+    pub(crate) volume: VolumeKind,
     /// Round trip to the volume, like 0.5ms: prints the necessary TCP window
     #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     pub(crate) round_trip: Option<f64>,
@@ -83,42 +83,16 @@ pub(crate) struct AnfArguments {
     pub(crate) answer: BriefPageArguments,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnfLevel {
-    /// 16 MiB/s per TiB
-    Standard,
-    /// 64 MiB/s per TiB
-    Premium,
-    /// 128 MiB/s per TiB
-    Ultra,
-}
+const LEVELS: [Choice<ServiceLevel>; 3] = [
+    (&["standard"], "16 MiB/s per TiB", ServiceLevel::Standard),
+    (&["premium"], "64 MiB/s per TiB", ServiceLevel::Premium),
+    (&["ultra"], "128 MiB/s per TiB", ServiceLevel::Ultra),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnfVolume {
-    /// At most 4500 MiB/s
-    Regular,
-    /// At most 1600, 6400 or 12800 MiB/s, by service level
-    Large,
-}
-
-impl AnfLevel {
-    pub(crate) const fn to_service_level(self) -> ServiceLevel {
-        match self {
-            Self::Standard => ServiceLevel::Standard,
-            Self::Premium => ServiceLevel::Premium,
-            Self::Ultra => ServiceLevel::Ultra,
-        }
-    }
-}
-
-impl AnfVolume {
-    pub(crate) const fn to_volume_kind(self) -> VolumeKind {
-        match self {
-            Self::Regular => VolumeKind::Regular,
-            Self::Large => VolumeKind::Large,
-        }
-    }
-}
+const VOLUMES: [Choice<VolumeKind>; 2] = [
+    (&["regular"], "At most 4500 MiB/s", VolumeKind::Regular),
+    (&["large"], "At most 1600, 6400 or 12800 MiB/s, by service level", VolumeKind::Large),
+];
 
 /// Parses a quota. It may be fractional, as it is printed: 70.31 TiB is not a whole number of
 /// bytes.

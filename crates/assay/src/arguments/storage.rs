@@ -7,9 +7,9 @@ use assay_model::suite::FileStep;
 use assay_model::workload::measurement_mode::{self, LatencyGoal, MeasurementMode, SteadyRule};
 use assay_model::workload::storage::{ArrivalProcess, EngineChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use super::values::{Bandwidth, IoRate, parse_io_rate, parse_rate};
+use super::values::{Bandwidth, Choice, IoRate, one_of, parse_io_rate, parse_rate};
 use super::{BriefPageArguments, MeasuringArguments, StoreArguments, parse_seconds};
 
 #[derive(Debug, Args)]
@@ -67,8 +67,8 @@ pub(crate) struct StorageTestArguments {
     #[arg(long, value_name = "RATE", value_parser = parse_io_rate)]
     pub(crate) rate: Option<IoRate>,
     /// Distribution of inter-arrival times
-    #[arg(long, value_enum, default_value_t = ArrivalsArgument::Exponential, requires = "rate")]
-    pub(crate) arrivals: ArrivalsArgument,
+    #[arg(long, value_parser = one_of(&ARRIVALS), default_value = "exponential", requires = "rate")]
+    pub(crate) arrivals: ArrivalProcess,
     /// Measured time, like 60s, after a warm-up of a tenth of it [default: 10s; with --steady-state 60s per round]
     #[arg(long = "for", value_name = "TIME", value_parser = parse_seconds, conflicts_with = "budget")]
     pub(crate) length: Option<f64>,
@@ -92,8 +92,8 @@ pub(crate) struct StorageTestArguments {
     )]
     pub(crate) precondition: Option<u32>,
     /// I/O engine
-    #[arg(long, value_enum, default_value_t = EngineArgument::Auto)]
-    pub(crate) engine: EngineArgument,
+    #[arg(long, value_parser = one_of(&ENGINES), default_value = "auto")]
+    pub(crate) engine: EngineChoice,
     /// Size of files that are created [default: 1 GiB; 100 GiB with --engine null, which creates none]
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
@@ -226,33 +226,24 @@ pub(crate) struct StorageCleanArguments {
     pub(crate) store: StoreArguments,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EngineArgument {
-    /// Best engine that the kernel supports
-    Auto,
-    /// io_uring
-    #[value(name = "io_uring")]
-    IoUring,
-    /// io_uring that asks the device for completions instead of waiting for interrupts
-    #[value(name = "io_uring-polled")]
-    IoUringPolled,
-    /// Linux native AIO (io_submit, io_getevents)
-    Libaio,
-    /// Blocking calls, one per thread
-    Threads,
-    /// No I/O: measures the cost of the load generator itself
-    Null,
-}
+const ENGINES: [Choice<EngineChoice>; 6] = [
+    (&["auto"], "Best engine that the kernel supports", EngineChoice::Auto),
+    (&["io_uring"], "io_uring", EngineChoice::IoUring),
+    (
+        &["io_uring-polled"],
+        "io_uring that asks the device for completions instead of waiting for interrupts",
+        EngineChoice::IoUringPolled,
+    ),
+    (&["libaio"], "Linux native AIO (io_submit, io_getevents)", EngineChoice::Libaio),
+    (&["threads"], "Blocking calls, one per thread", EngineChoice::Threads),
+    (&["null"], "No I/O: measures the cost of the load generator itself", EngineChoice::Null),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ArrivalsArgument {
-    /// Poisson arrivals: independent users
-    Exponential,
-    /// Uniform between 0 and twice the mean
-    Uniform,
-    /// Constant
-    Constant,
-}
+const ARRIVALS: [Choice<ArrivalProcess>; 3] = [
+    (&["exponential"], "Poisson arrivals: independent users", ArrivalProcess::Exponential),
+    (&["uniform"], "Uniform between 0 and twice the mean", ArrivalProcess::Uniform),
+    (&["constant"], "Constant", ArrivalProcess::Constant),
+];
 
 impl StorageTestArguments {
     /// Returns how the test is repeated.
@@ -261,29 +252,6 @@ impl StorageTestArguments {
             (Some(goal), _) => MeasurementMode::Search(goal),
             (None, true) => MeasurementMode::Rounds(SteadyRule::SNIA),
             (None, false) => MeasurementMode::Once,
-        }
-    }
-}
-
-impl EngineArgument {
-    pub(crate) const fn to_engine_choice(self) -> EngineChoice {
-        match self {
-            Self::Auto => EngineChoice::Auto,
-            Self::IoUring => EngineChoice::IoUring,
-            Self::IoUringPolled => EngineChoice::IoUringPolled,
-            Self::Libaio => EngineChoice::Libaio,
-            Self::Threads => EngineChoice::Threads,
-            Self::Null => EngineChoice::Null,
-        }
-    }
-}
-
-impl ArrivalsArgument {
-    pub(crate) const fn to_arrivals(self) -> ArrivalProcess {
-        match self {
-            Self::Exponential => ArrivalProcess::Exponential,
-            Self::Uniform => ArrivalProcess::Uniform,
-            Self::Constant => ArrivalProcess::Constant,
         }
     }
 }

@@ -4,6 +4,26 @@ use assay_console::options::{self, parse_seconds};
 use assay_model::attribute::Attribute;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::spelling::nearest_word;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// Choice of an option: its name with other spellings, its help, and the value that it selects.
+pub(super) type Choice<T> = (&'static [&'static str], &'static str, T);
+
+/// Returns the parser of an option with named values.
+pub(super) fn one_of<T: Clone + Send + Sync>(
+    choices: &'static [Choice<T>],
+) -> impl TypedValueParser<Value = T> {
+    let listed = choices.iter().filter_map(|(names, help, _)| {
+        let (name, other) = names.split_first()?;
+        Some(PossibleValue::new(*name).aliases(other.iter().copied()).help(*help))
+    });
+    PossibleValuesParser::new(listed).map(|typed| {
+        let is_typed =
+            |it: &&Choice<T>| it.0.iter().any(|name| name.eq_ignore_ascii_case(&typed));
+        let choice = choices.iter().find(is_typed);
+        choice.expect("the parser accepts only these names").2.clone()
+    })
+}
 
 /// Rate of I/O, which depends on the size of one I/O if it is a bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -183,14 +183,10 @@ fn check_names(programs: &[CommandWorkload]) -> Result<(), CommandFailure> {
 }
 
 fn measure(workload: CommandWorkload) -> Measure {
-    Measure {
-        by: Vec::new(),
-        share: 1.0,
-        target: TARGET_HALF_WIDTH,
-        optional: false,
-        request: MeasureRequest::Command(Box::new(CommandRequest { workload })),
-        origin: None,
-    }
+    Measure::new(
+        MeasureRequest::Command(Box::new(CommandRequest { workload })),
+        TARGET_HALF_WIDTH,
+    )
 }
 
 /// Returns the programs of the command line: one after `--`, or each of the others.

@@ -51,12 +51,12 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
         NetCommand::RequestResponse(typed) => {
             let test = |size: &Bytes| {
                 NetworkTest::Latency(NetworkLatency {
-                    bytes: size.0,
-                    seconds: connection_s(&typed.place, typed.load_streams),
-                    spin: false,
                     rate_per_s: Some(typed.rate),
                     load_streams: typed.load_streams,
-                    busy_poll_us: None,
+                    ..NetworkLatency::new(
+                        size.0,
+                        connection_s(&typed.place, typed.load_streams),
+                    )
                 })
             };
             let tests = typed.message_size.iter().map(test).collect();
@@ -129,7 +129,7 @@ fn measure_tests(
         false => (NetworkProtocol::Tcp, Benchmark::NetworkTcp),
     };
     let (to, port, count) = (&far_end.host, far_end.port, tests.len());
-    let workload = |question| NetworkWorkload { to: to.clone(), port, question };
+    let workload = |test| NetworkWorkload { to: to.clone(), port, test };
     let request = MeasureRequest::Network(NetworkRequest {
         protocol,
         tests: tests.into_iter().map(workload).collect(),
@@ -139,14 +139,7 @@ fn measure_tests(
         name: "net".to_owned(),
         title: benchmark.definition().title.to_owned(),
         budget_s: OVERHEAD_FACTOR * far_end.length * count as f64,
-        measures: vec![Measure {
-            by: Vec::new(),
-            share: 1.0,
-            target: benchmark.definition().target,
-            optional: false,
-            request,
-            origin: None,
-        }],
+        measures: vec![Measure::new(request, benchmark.definition().target)],
     };
     pipeline::run_options(&suite, measuring, terminal)
 }

@@ -4,12 +4,10 @@ use std::fmt::Write as _;
 
 use assay_archive::repetition_plan::describe_repetitions;
 use assay_model::quantity::{Quantity, Unit};
-use assay_model::sizing::{self, LittlesLaw};
+use assay_model::sizing::{self, LittlesLaw, VolumeKind};
 use serde_json::{Value, json};
 
-use crate::arguments::plan::{
-    AnfArguments, AnfVolume, LittlesLawArguments, PlanArguments, PlanCommand,
-};
+use crate::arguments::plan::{AnfArguments, LittlesLawArguments, PlanArguments, PlanCommand};
 use crate::terminal::Terminal;
 use crate::{page, store_access};
 use assay_run::failure::CommandFailure;
@@ -92,7 +90,7 @@ fn reject_above(what: &str, number: f64, most: f64) -> Result<(), CommandFailure
 }
 
 fn plan_anf(typed: &AnfArguments) -> Result<(String, Value), CommandFailure> {
-    let (level, kind) = (typed.level.to_service_level(), typed.volume.to_volume_kind());
+    let (level, kind) = (typed.level, typed.volume);
     let cap = kind.cap_bytes_per_s(level);
     reject_above("bytes", typed.quota.unwrap_or(0.0), MAX_BYTES)?;
     let (quota, rate, capped) = match (typed.throughput, typed.quota) {
@@ -129,11 +127,11 @@ fn anf_text(
     capped: bool,
     window: Option<(f64, f64)>,
 ) -> String {
-    let per_tib = typed.level.to_service_level().mib_per_s_per_tib();
+    let per_tib = typed.level.mib_per_s_per_tib();
     let size = Quantity::new(quota, Unit::Byte);
     let volume = match typed.volume {
-        AnfVolume::Regular => "a regular volume",
-        AnfVolume::Large => "a large volume of this level",
+        VolumeKind::Regular => "a regular volume",
+        VolumeKind::Large => "a large volume of this level",
     };
     let mut text = String::new();
     let _ = match (typed.throughput.is_some(), capped) {
@@ -152,7 +150,7 @@ fn anf_text(
             text,
             "{}\n  why: {volume} gives no more, although {size} × {per_tib} MiB/s per TiB = {}",
             format_mib_per_s(rate),
-            format_mib_per_s(quota * typed.level.to_service_level().rate_per_byte())
+            format_mib_per_s(quota * typed.level.rate_per_byte())
         ),
     };
     let _ = writeln!(text, "  cap: {volume} gives {} at most", format_mib_per_s(cap));
@@ -179,8 +177,8 @@ fn cap_failure(typed: &AnfArguments, rate: f64, cap: f64) -> CommandFailure {
             format_mib_per_s(cap)
         ));
     match typed.volume {
-        AnfVolume::Regular => failure.advise("use --volume large, or several volumes"),
-        AnfVolume::Large => failure.advise("use several volumes, or a higher --level"),
+        VolumeKind::Regular => failure.advise("use --volume large, or several volumes"),
+        VolumeKind::Large => failure.advise("use several volumes, or a higher --level"),
     }
 }
 

@@ -15,7 +15,7 @@ use assay_model::suite::{
 use assay_model::workload::MpiHosts;
 
 use super::{run_factors, run_hosts, run_switch};
-use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
+use crate::arguments::mpi_run::MpiRunArguments;
 use crate::arguments::values::Bandwidth;
 use crate::arguments::{Arguments, LinpackArguments, RunArguments, StreamArguments};
 use crate::delivery::{ReportExtent, RunDelivery};
@@ -190,7 +190,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Com
     let installations = mpi_installations::find(
         &typed.prefixes,
         typed.launcher.as_deref(),
-        typed.abi.map_or(AbiSelection::Own, InterfacesArgument::to_interfaces),
+        typed.abi.unwrap_or(AbiSelection::Own),
     );
     let is_needed = |measure: &Measure| asks(measure) && !measure.optional;
     let installations = match installations {
@@ -275,14 +275,7 @@ pub(crate) fn linpack(
 }
 
 fn measure(share: f64, request: MeasureRequest) -> Measure {
-    Measure {
-        by: Vec::new(),
-        share,
-        target: TARGET_HALF_WIDTH,
-        optional: false,
-        request,
-        origin: None,
-    }
+    Measure { share, ..Measure::new(request, TARGET_HALF_WIDTH) }
 }
 
 fn single_suite(name: &str, benchmark: Benchmark, measures: Vec<Measure>) -> Suite {

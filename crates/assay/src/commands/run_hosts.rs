@@ -278,9 +278,7 @@ fn requested_pairs(
     let FleetArguments { pairs, matrix, .. } = &typed.fleet;
     let (option, rounds) = match (pairs, matrix) {
         (Some(list), _) => ("--pairs", PairRounds::parse(list, hosts)),
-        (None, Some(matrix)) => {
-            ("--matrix", PairRounds::from_matrix(matrix.to_matrix(), hosts))
-        }
+        (None, Some(matrix)) => ("--matrix", PairRounds::from_matrix(*matrix, hosts)),
         (None, None) => {
             let takes_one = typed.to.is_none() && expand::needs_neighbour(suite);
             let neighbours =

@@ -9,12 +9,13 @@ use assay_model::suite::{
     AccessOrder, FileStep, FilesRequest, Measure, MeasureRequest, StorageRequest, Suite,
 };
 use assay_model::workload::measurement_mode::{self, MeasurementMode, SteadyRule};
+use assay_model::workload::storage::EngineChoice;
 use serde_json::{Value, json};
 
 use crate::arguments::MeasuringArguments;
 use crate::arguments::storage::{
-    EngineArgument, StorageArguments, StorageCleanArguments, StorageCommand,
-    StorageFilesArguments, StoragePermissions, StorageTestArguments,
+    StorageArguments, StorageCleanArguments, StorageCommand, StorageFilesArguments,
+    StoragePermissions, StorageTestArguments,
 };
 use crate::arguments::values::IoRate;
 use crate::delivery::ReportExtent;
@@ -70,7 +71,7 @@ fn measure(
     read_share: f64,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if typed.targets.is_empty() && typed.engine != EngineArgument::Null {
+    if typed.targets.is_empty() && typed.engine != EngineChoice::Null {
         return Err(CommandFailure::usage("no storage target given")
             .advise("name a file, a folder or a device, like `assay storage read /data`"));
     }
@@ -108,8 +109,8 @@ fn measure(
         bytes: typed.bs.clone(),
         depths: typed.depth.clone(),
         threads: typed.threads,
-        rate: offered_rate(typed)?.map(|rate| (rate, typed.arrivals.to_arrivals())),
-        engine: typed.engine.to_engine_choice(),
+        rate: offered_rate(typed)?.map(|rate| (rate, typed.arrivals)),
+        engine: typed.engine,
         buffered: typed.buffered,
         sync_at_end: false,
         length_s: Some(length_s),
@@ -179,14 +180,7 @@ fn measure_files(
 /// Returns a suite with a single storage benchmark.
 fn single_suite(benchmark: Benchmark, budget_s: f64, request: MeasureRequest) -> Suite {
     let title = benchmark.definition().title.to_owned();
-    let measure = Measure {
-        by: Vec::new(),
-        share: 1.0,
-        target: TARGET_HALF_WIDTH,
-        optional: false,
-        request,
-        origin: None,
-    };
+    let measure = Measure::new(request, TARGET_HALF_WIDTH);
     Suite { name: "storage".to_owned(), title, budget_s, measures: vec![measure] }
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::program::World;
+use crate::site::run_ids;
 
 const STREAM: &str =
     include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
@@ -25,12 +26,6 @@ pub(crate) fn filled_world() -> World {
     let words = ["stream", "--array-size", "1MiB", "--budget", "1s", "--label", "measured"];
     world.assay(&words).succeeded();
     world
-}
-
-fn run_ids(world: &World) -> Vec<String> {
-    let listed = world.json(&["list", "--json"]);
-    let runs = listed["runs"].as_array().unwrap().iter();
-    runs.map(|run| run["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Returns the results of all runs as `show --json` has them, oldest run first.

@@ -3,12 +3,12 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::export::filled_world;
 use crate::network::free_port;
-use crate::processes::{send_signal, wait_until};
+use crate::processes::{Background, send_signal, wait_until};
 use crate::program::World;
 
 fn run(command: &mut Command) -> (bool, String) {
@@ -44,22 +44,6 @@ fn promtool_accepts_metrics() {
     let (accepted, text) =
         run(Command::new("promtool").args(["check", "metrics"]).stdin(Stdio::from(file)));
     assert!(accepted && text.is_empty(), "{text}");
-}
-
-/// Process that ends with the test.
-struct Background(Child);
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
-    }
-}
-
-impl Background {
-    fn start(command: &mut Command) -> Self {
-        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    }
 }
 
 fn get(port: u16, path: &str) -> Option<String> {
@@ -133,15 +117,8 @@ fn a_followed_file_survives_a_full_disk() {
 
 /// Server that ends with the test.
 struct InfluxServer {
-    process: Child,
+    _process: Background,
     port: u16,
-}
-
-impl Drop for InfluxServer {
-    fn drop(&mut self) {
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
 }
 
 impl InfluxServer {
@@ -156,14 +133,9 @@ impl InfluxServer {
              [http]\nbind-address = \"127.0.0.1:{port}\"\nlog-enabled = false\n"
         );
         let file = world.write("influxdb.conf", &configuration);
-        let process = Command::new("influxd")
-            .arg("-config")
-            .arg(file)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let server = Self { process, port };
+        let mut command = Command::new("influxd");
+        let _process = Background::start(command.arg("-config").arg(file));
+        let server = Self { _process, port };
         wait_until("an answer of influxd", || server.request("GET /ping", "").is_some());
         server
     }

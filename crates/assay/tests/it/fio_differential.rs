@@ -151,7 +151,6 @@ fn collect_paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns a number of the environment.
 fn number_of_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }

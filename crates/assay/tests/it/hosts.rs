@@ -4,12 +4,12 @@ use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::processes::{
-    END_LIMIT, is_reached_within, send_signal, wait_until, wait_until_within,
+    Background, END_LIMIT, is_reached_within, send_signal, wait_until, wait_until_within,
 };
 use crate::program::{Outcome, World, files_below};
 
@@ -619,16 +619,6 @@ fn wait_until_agents_are_gone(world: &World) {
     wait_until_within(END_LIMIT, "no agent is left", || !is_here());
 }
 
-/// Real ssh server with its own keys.
-struct SshServer(Child);
-
-impl Drop for SshServer {
-    fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
-    }
-}
-
 fn has_sshd(test: &str) -> bool {
     let is_here = Path::new("/usr/sbin/sshd").exists();
     if !is_here {
@@ -646,11 +636,11 @@ fn generate_key(world: &World, name: &str) -> String {
     std::fs::read_to_string(world.path(&format!("{name}.pub"))).unwrap()
 }
 
-fn start_sshd(world: &World, port: u16) -> SshServer {
+fn start_sshd(world: &World, port: u16) -> Background {
     start_sshd_with(world, port, &["-e"])
 }
 
-fn start_sshd_with(world: &World, port: u16, options: &[&str]) -> SshServer {
+fn start_sshd_with(world: &World, port: u16, options: &[&str]) -> Background {
     // Privilege separation folder, normally created by the system service.
     drop(std::fs::create_dir_all("/run/sshd"));
     let path = |name: &str| world.path(name).display().to_string();
@@ -663,7 +653,7 @@ fn start_sshd_with(world: &World, port: u16, options: &[&str]) -> SshServer {
     let configuration = world.write(&format!("sshd_config{port}"), &configuration);
     let mut sshd = Command::new("/usr/sbin/sshd");
     sshd.arg("-D").args(options).arg("-f").arg(configuration).stderr(Stdio::null());
-    let server = SshServer(sshd.spawn().unwrap());
+    let server = Background(sshd.spawn().unwrap());
     wait_until("sshd listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
     server
 }

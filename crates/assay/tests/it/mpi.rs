@@ -144,11 +144,6 @@ fn run_to_end(command: &mut Command) -> Outcome {
     }
 }
 
-fn parse_document(outcome: Outcome) -> Value {
-    let outcome = outcome.succeeded();
-    serde_json::from_str(&outcome.out).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
-}
-
 /// Runs three benchmarks at two sizes with their contents compared, under one MPI.
 fn check_mpi(row: usize, test: &str) {
     let mpi = &MPIS[row];
@@ -160,7 +155,7 @@ fn check_mpi(row: usize, test: &str) {
         let words = [
             benchmark, "-m", "8:16", "-i", "20", "-x", "2", "-c", "--budget", "200ms", "--json",
         ];
-        let document = parse_document(mpi.start(&launcher, &world, 2, &words));
+        let document = mpi.start(&launcher, &world, 2, &words).json();
         assert_eq!(document["run"]["status"], "complete", "{}", mpi.row);
         let found = results(&document, &format!("mpi.{benchmark}"), metric);
         let batches: Vec<_> =

@@ -1,16 +1,7 @@
 //! Official tools, really run: results next to assay's, and their raw output kept.
 
+use crate::network::is_installed;
 use crate::program::{World, files_below, results};
-
-/// Returns whether a program is on `PATH`; otherwise prints that the test is skipped.
-fn is_installed(program: &str, test: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-    if !there {
-        eprintln!("SKIPPED {test}: {program} is not installed");
-    }
-    there
-}
 
 #[test]
 fn likwid_bench_can_measure_stream() {

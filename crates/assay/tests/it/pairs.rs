@@ -217,7 +217,6 @@ fn pairs_of_lost_hosts_are_listed_with_reason() {
     assert!(all.err.contains("n3: the connection ended: Cannot open"), "{all:?}");
 }
 
-/// An unreachable pair is tried once.
 #[test]
 fn unreachable_pair_is_tried_once() {
     let Some(hosts) = Namespaces::new("noway", 3) else { return };

@@ -1,7 +1,7 @@
 //! Processes beside a test: signals to them, and waits until something holds. No wait has a fixed length
 //! where its end can be observed.
 
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Maximum time of a wait, on a machine with other load, too.
@@ -9,6 +9,23 @@ pub(crate) const MAX_WAIT: Duration = Duration::from_secs(120);
 
 /// Limit of waits for an end: of agents, of files, of a server that was stopped.
 pub(crate) const END_LIMIT: Duration = Duration::from_secs(30);
+
+/// Process that ends with the test.
+pub(crate) struct Background(pub(crate) Child);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+impl Background {
+    /// Starts a process whose output nobody reads.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
 
 /// Whether the condition holds within the limit.
 pub(crate) fn is_reached_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {

@@ -95,11 +95,9 @@ impl World {
     }
 
     /// Runs the program and parses the JSON it prints.
+    #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
-        let outcome = self.assay(arguments);
-        assert_eq!(outcome.code, 0, "{arguments:?}: {outcome:?}");
-        serde_json::from_str(&outcome.out)
-            .unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
+        self.assay(arguments).json()
     }
 }
 
@@ -114,6 +112,14 @@ impl Outcome {
     pub(crate) fn succeeded(self) -> Self {
         assert_eq!(self.code, 0, "{self:?}");
         self
+    }
+
+    /// Parses the JSON that the program printed before it succeeded.
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        let outcome = self.succeeded();
+        serde_json::from_str(&outcome.out)
+            .unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
     }
 
     #[track_caller]

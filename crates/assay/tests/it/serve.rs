@@ -4,11 +4,11 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use crate::processes::send_signal;
+use crate::processes::{Background, send_signal};
 use crate::program::{World, files_below};
 use crate::site::{STREAM, run_ids, world_with_runs};
 
@@ -17,16 +17,9 @@ const NEWS_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Server that ends with the test.
 pub(crate) struct Server {
-    process: Child,
+    process: Background,
     /// Address and port.
     pub(crate) address: String,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
 }
 
 impl Server {
@@ -39,7 +32,8 @@ impl Server {
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("http://").and_then(|it| it.strip_suffix('/'));
-        Self { address: address.unwrap_or_else(|| panic!("{line:?}")).to_owned(), process }
+        let address = address.unwrap_or_else(|| panic!("{line:?}")).to_owned();
+        Self { address, process: Background(process) }
     }
 
     fn connect(&self) -> TcpStream {
@@ -80,7 +74,7 @@ impl Server {
     }
 
     fn count_threads(&self) -> usize {
-        let folder = format!("/proc/{}/task", self.process.id());
+        let folder = format!("/proc/{}/task", self.process.0.id());
         fs::read_dir(folder).unwrap().count()
     }
 }
@@ -322,8 +316,8 @@ fn a_signal_ends_it_with_open_connections() {
     let mut news = server.news();
     let _silent = server.connect();
     wait_for_news(&mut news, &["event: runs"]);
-    send_signal(server.process.id(), "INT");
-    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+    send_signal(server.process.0.id(), "INT");
+    assert_eq!(server.process.0.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -8,8 +8,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::mpi::one_at_a_time;
 use crate::network::free_port;
 use crate::processes::{MAX_WAIT, is_reached_within, send_signal};
@@ -183,11 +181,6 @@ fn munge_options(world: &World) -> Vec<String> {
     ]
 }
 
-fn parse_document(outcome: Outcome) -> Value {
-    let outcome = outcome.succeeded();
-    serde_json::from_str(&outcome.out).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
-}
-
 const LATENCY: [&str; 8] = ["mpi", "latency", "-m", "8:8", "-i", "20", "--budget", "200ms"];
 
 /// All checks share a cluster, because starting one takes seconds.
@@ -198,8 +191,7 @@ fn srun_starts_ranks_that_find_each_other() {
     let _alone = one_at_a_time();
     for (served, name) in [("--mpi=pmi2", "MPICH 4."), ("--mpi=pmix", "Open MPI 4.")] {
         let srun = ["srun", served, "-Q", "-n", "2", "--cpu-bind=cores"];
-        let document =
-            parse_document(slurm.assay(&srun, &[&LATENCY[..], &["--json"]].concat()));
+        let document = slurm.assay(&srun, &[&LATENCY[..], &["--json"]].concat()).json();
         let found = results(&document, "mpi.latency", "latency");
         let parameters = &found[0]["parameters"];
         assert!(parameters["mpi"].as_str().unwrap().starts_with(name), "{parameters}");
@@ -236,7 +228,7 @@ fn srun_can_start_every_mpi(slurm: &SlurmCluster) {
     );
     let asked =
         ["run", suite.to_str().unwrap(), "--launcher", "srun", "--mpi", "/usr", "--json"];
-    let document = parse_document(slurm.assay(&["salloc", "-Q", "-n", "2"], &asked));
+    let document = slurm.assay(&["salloc", "-Q", "-n", "2"], &asked).json();
     let found = results(&document, "mpi.latency", "latency");
     for name in ["MPICH 4.", "Open MPI 4."] {
         let of = found.iter().find(|it| {
@@ -279,7 +271,7 @@ fn allocated_nodes_are_released_after_any_end() {
     slurm.world.write("one.toml", &ONE_CASE.replace("BUDGET", "200ms"));
     slurm.world.write("long.toml", &ONE_CASE.replace("BUDGET", "10min"));
     let words = |suite| ["run", suite, "--slurm", "partition=all,nodes=3", "--json"];
-    let found = parse_document(slurm.assay(&["env"], &words("./one.toml")));
+    let found = slurm.assay(&["env"], &words("./one.toml")).json();
     let hosts: Vec<&str> = found["hosts"]
         .as_array()
         .unwrap()

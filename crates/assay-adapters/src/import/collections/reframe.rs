@@ -66,7 +66,6 @@ impl<'t> Columns<'t> {
     }
 }
 
-/// Reader of a log.
 #[derive(Default)]
 struct LogReader {
     contents: FileContents,

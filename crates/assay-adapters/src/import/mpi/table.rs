@@ -40,7 +40,6 @@ pub(super) fn leave_out_unknown(columns: &[Column], line: usize, contents: &mut 
     }
 }
 
-/// Row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TableRow {
     /// Its line in the file.

@@ -6,7 +6,6 @@ use crate::ior_text::{parse_error, parse_row, reports_wrong_data};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_positive, parse_whole};
 
-/// Reader of lines.
 #[derive(Debug, Default)]
 struct LineReader {
     tests: Vec<IorTest>,

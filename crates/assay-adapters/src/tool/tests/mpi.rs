@@ -55,73 +55,59 @@ fn tools_use_the_launcher_of_their_mpi() {
     let latency = workload(MpiTest::Latency, MpiAbi::Mpich, (0, 4 << 20));
     let reduce = workload(MpiTest::Allreduce, MpiAbi::OpenMpi, (8, 1 << 20));
     let overlap = workload(MpiTest::Ibarrier, MpiAbi::Mpich, (0, 0));
-    check_command(
+    check_own_command(
         "osu",
         &latency,
-        None,
-        "",
         &expect![[r#"
         mpi.latency osu ×5 on []
         I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=0,1 I_MPI_DEBUG=3 LC_ALL=C
         /opt/mpi/bin/mpiexec -n 2 /opt/osu_latency -m 4194304
     "#]],
     );
-    check_command(
+    check_own_command(
         "osu",
         &reduce,
-        None,
-        "",
         &expect![[r#"
         mpi.allreduce osu ×5 on []
         OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_pml_base_verbose=10 LC_ALL=C
         /opt/mpi/bin/mpiexec -n 2 --bind-to cpu-list:ordered --cpu-list 0,1 /opt/osu_allreduce -m 8:1048576 -f
     "#]],
     );
-    check_command(
+    check_own_command(
         "osu",
         &overlap,
-        None,
-        "",
         &expect![[r#"
         mpi.ibarrier osu ×5 on []
         I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=0,1 I_MPI_DEBUG=3 LC_ALL=C
         /opt/mpi/bin/mpiexec -n 2 /opt/osu_ibarrier -f
     "#]],
     );
-    check_command(
+    check_own_command(
         "imb",
         &latency,
-        None,
-        "",
         &expect![[r#"
         mpi.latency imb ×5 on []
         I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=0,1 I_MPI_DEBUG=3 LC_ALL=C LD_LIBRARY_PATH=/opt/mpi/lib
         /opt/mpi/bin/mpiexec -n 2 /opt/imb -npmin 2 -msglog 0:22 PingPong
     "#]],
     );
-    check_command(
+    check_own_command(
         "imb",
         &reduce,
-        None,
-        "",
         &expect![[r#"
             refused: imb does not support this workload: mpi.allreduce of this size, placement or library
         "#]],
     );
-    check_command(
+    check_own_command(
         "imb",
         &overlap,
-        None,
-        "",
         &expect![[r#"
             refused: imb does not support this workload: mpi.ibarrier of this size, placement or library
         "#]],
     );
-    check_command(
+    check_own_command(
         "osu",
         &linpack(100, &[0], None),
-        None,
-        "",
         &expect![[r#"
             refused: osu does not support this workload: compute.linpack of this size, placement or library
         "#]],

@@ -6,11 +6,11 @@ use assay_model::workload::{
 };
 use expect_test::expect;
 
-use super::{TOOLS, check_command, find};
+use super::{TOOLS, check_own_command, find};
 use crate::tool::VersionSource;
 
-fn to_host(question: NetworkTest) -> NetworkWorkload {
-    NetworkWorkload { to: Some("10.0.0.5".to_owned()), port: None, question }
+fn to_host(test: NetworkTest) -> NetworkWorkload {
+    NetworkWorkload { to: Some("10.0.0.5".to_owned()), port: None, test }
 }
 
 fn throughput(streams: u32, direction: TransferDirection) -> NetworkThroughput {
@@ -18,11 +18,9 @@ fn throughput(streams: u32, direction: TransferDirection) -> NetworkThroughput {
     NetworkThroughput {
         streams,
         direction,
-        seconds: 1,
-        copy: true,
-        segmentation: false,
         rate_bit_per_s,
         congestion,
+        ..NetworkThroughput::sending(1)
     }
 }
 
@@ -103,11 +101,9 @@ fn iperf3_command_requests_one_document() {
     let congestion = Some("cubic".to_owned());
     let udp =
         udp(NetworkThroughput { rate_bit_per_s, ..throughput(1, TransferDirection::Receive) });
-    check_command(
+    check_own_command(
         "iperf3",
         &udp,
-        None,
-        "",
         &expect![[r#"
         network.udp iperf3 ×5 on []
         LC_ALL=C
@@ -115,11 +111,9 @@ fn iperf3_command_requests_one_document() {
     "#]],
     );
     let both = tcp(NetworkThroughput { congestion, ..throughput(6, TransferDirection::Both) });
-    check_command(
+    check_own_command(
         "iperf3",
         &both,
-        None,
-        "",
         &expect![[r#"
         network.tcp iperf3 ×5 on []
         LC_ALL=C
@@ -130,13 +124,11 @@ fn iperf3_command_requests_one_document() {
 
 #[test]
 fn qperf_and_ping_commands() {
-    let question = ping_pong(64);
-    let own = NetworkWorkload { to: None, port: Some(4000), question };
-    check_command(
+    let test = ping_pong(64);
+    let own = NetworkWorkload { to: None, port: Some(4000), test };
+    check_own_command(
         "qperf",
         &Workload::NetworkTcp(own),
-        None,
-        "",
         &expect![[r#"
         network.tcp tcp_lat ×5 on []
         LC_ALL=C
@@ -144,11 +136,9 @@ fn qperf_and_ping_commands() {
     "#]],
     );
     let one = tcp(throughput(1, TransferDirection::Send));
-    check_command(
+    check_own_command(
         "qperf",
         &one,
-        None,
-        "",
         &expect![[r#"
         network.tcp tcp_bw ×5 on []
         LC_ALL=C
@@ -156,11 +146,9 @@ fn qperf_and_ping_commands() {
     "#]],
     );
     let echoes = Workload::NetworkIcmp(to_host(ping_pong(56)));
-    check_command(
+    check_own_command(
         "ping",
         &echoes,
-        None,
-        "",
         &expect![[r#"
         network.icmp ping ×5 on []
         LC_ALL=C

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{
     AccessPattern, ArrivalProcess, AtEnd, Cursor, EngineChoice, RateRounding, SizeShare,
     StorageData, StorageLoad, StorageStream, StorageTarget, StorageTest, StorageTiming,
@@ -21,14 +20,7 @@ fn size(bytes: u64, share: f64) -> SizeShare {
 
 fn storage_workload(workload: StorageWorkload) -> Workload {
     let name = "test".to_owned();
-    Workload::Storage(Box::new(StorageTest {
-        name,
-        point: None,
-        provisioned_bytes_per_s: None,
-        precondition_passes: 0,
-        course: MeasurementMode::Once,
-        workload,
-    }))
+    Workload::Storage(Box::new(StorageTest::new(name, workload)))
 }
 
 fn work(load: StorageLoad) -> StorageWorkload {

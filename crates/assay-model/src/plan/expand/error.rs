@@ -26,7 +26,6 @@ pub enum PlanError {
         asked: u32,
         /// `threads` or `ranks`.
         what: &'static str,
-        /// Placement.
         placement: String,
         /// Number of cores there.
         cores: usize,
@@ -43,7 +42,6 @@ pub enum PlanError {
         /// `the size of a message` …
         what: &'static str,
     },
-    /// Not enough memory.
     #[error("{what} needs {needed}, but only {usable} of memory is usable")]
     NotEnoughMemory {
         /// The object that needs it.

@@ -210,7 +210,6 @@ pub(super) fn has_distance(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFac
 }
 
 /// Returns the pair distances that exist on a host, the nearest first.
-#[must_use]
 pub fn pair_distances(host: &HostFacts) -> Vec<MpiPlacement> {
     MpiPlacement::EVERY_PAIR
         .into_iter()

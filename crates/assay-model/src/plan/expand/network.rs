@@ -30,15 +30,15 @@ pub(super) fn resolve(
     budget_s: f64,
 ) -> Result<Vec<NamedWorkload>, PlanError> {
     let each_s = budget_s / request.tests.len().max(1) as f64;
-    let resolved = request.tests.iter().map(|question| {
-        let mut question = question.clone();
-        if let NetworkTest::Throughput(it) = &mut question.question
+    let resolved = request.tests.iter().map(|work| {
+        let mut work = work.clone();
+        if let NetworkTest::Throughput(it) = &mut work.test
             && !request.has_explicit_length
         {
             let fitting_s = each_s / (f64::from(MIN_REPETITIONS) * OVERHEAD_FACTOR);
             it.seconds = it.seconds.min(fitting_s as u32).max(1);
         }
-        resolve_one(request.protocol, question, to)
+        resolve_one(request.protocol, work, to)
     });
     resolved.collect()
 }
@@ -48,7 +48,7 @@ fn resolve_one(
     mut work: NetworkWorkload,
     to: Option<&str>,
 ) -> Result<NamedWorkload, PlanError> {
-    check(protocol, &work.question)?;
+    check(protocol, &work.test)?;
     work.to = work.to.or_else(|| to.map(str::to_owned));
     let name = work.name();
     let workload = match protocol {
@@ -59,7 +59,7 @@ fn resolve_one(
     Ok((name, workload))
 }
 
-fn check(protocol: NetworkProtocol, question: &NetworkTest) -> Result<(), PlanError> {
+fn check(protocol: NetworkProtocol, test: &NetworkTest) -> Result<(), PlanError> {
     let most_bytes = if protocol == NetworkProtocol::Tcp {
         MAX_MESSAGE_BYTES
     } else {
@@ -69,7 +69,7 @@ fn check(protocol: NetworkProtocol, question: &NetworkTest) -> Result<(), PlanEr
         let what = what.to_owned();
         (given > most).then_some(PlanError::NumberTooLarge { what, given, most })
     };
-    let fault = match question {
+    let fault = match test {
         NetworkTest::Throughput(it) if it.streams == 0 => {
             Some(PlanError::Zero { what: "the number of streams" })
         }
@@ -108,20 +108,12 @@ fn check(protocol: NetworkProtocol, question: &NetworkTest) -> Result<(), PlanEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{NetworkThroughput, TransferDirection};
+    use crate::workload::NetworkThroughput;
 
     #[test]
     fn shortens_default_repetitions_to_fit_three() {
-        let question = NetworkTest::Throughput(NetworkThroughput {
-            streams: 1,
-            direction: TransferDirection::Send,
-            seconds: 2,
-            copy: true,
-            segmentation: false,
-            rate_bit_per_s: None,
-            congestion: None,
-        });
-        let work = NetworkWorkload { to: None, port: None, question };
+        let test = NetworkTest::Throughput(NetworkThroughput::sending(2));
+        let work = NetworkWorkload { to: None, port: None, test };
         for (budget_s, is_length_told, expected) in
             [(60.0, false, 2), (7.3, false, 1), (0.5, false, 1), (7.3, true, 2)]
         {
@@ -132,7 +124,7 @@ mod tests {
                 has_explicit_length: is_length_told,
             };
             let resolved = resolve(&request, None, budget_s).unwrap();
-            let Some(NetworkWorkload { question: NetworkTest::Throughput(it), .. }) =
+            let Some(NetworkWorkload { test: NetworkTest::Throughput(it), .. }) =
                 resolved[0].1.as_tcp()
             else {
                 panic!("{resolved:?}")

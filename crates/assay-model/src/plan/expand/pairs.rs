@@ -24,7 +24,6 @@ pub struct PairChoices {
 
 impl PairChoices {
     /// Whether a request is measured between two hosts.
-    #[must_use]
     pub const fn applies_to(&self, request: &MeasureRequest) -> bool {
         is_between_hosts(request) || (self.of_mpi && matches!(request, MeasureRequest::Mpi(_)))
     }
@@ -52,7 +51,6 @@ pub struct PairTurn {
 }
 
 /// Whether a request is always measured between two hosts if there are two.
-#[must_use]
 pub const fn is_between_hosts(request: &MeasureRequest) -> bool {
     match request {
         MeasureRequest::Network(_) | MeasureRequest::Rdma(_) => true,
@@ -77,12 +75,12 @@ pub(super) fn order_cases(cases: &mut [Case]) {
     let mut last_workloads: BTreeMap<u32, (u32, Workload)> = BTreeMap::new();
     for case in cases.iter_mut() {
         let Some(pair) = &mut case.pair else { continue };
-        pair.question = match last_workloads.get(&pair.round) {
+        pair.workload_number = match last_workloads.get(&pair.round) {
             Some((number, workload)) if *workload == case.workload => *number,
             Some((number, _)) => number + 1,
             None => 0,
         };
-        last_workloads.insert(pair.round, (pair.question, case.workload.clone()));
+        last_workloads.insert(pair.round, (pair.workload_number, case.workload.clone()));
     }
     cases.sort_by_key(Case::pair_order);
 }

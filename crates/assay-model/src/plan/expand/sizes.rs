@@ -70,7 +70,6 @@ pub(super) fn default_bytes(caches: u64) -> u64 {
 
 /// Returns working sets from `from` to `to` bytes: every power of two and the step half-way
 /// between.
-#[must_use]
 pub fn ladder_bytes(from: u64, to: u64) -> Vec<u64> {
     let steps = (0..u64::BITS - 2).flat_map(|e| [1u64 << e, (1u64 << e) + (1u64 << e) / 2]);
     steps.filter(|bytes| (from..=to).contains(bytes)).collect()

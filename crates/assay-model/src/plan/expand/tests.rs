@@ -55,14 +55,7 @@ fn plan_of_pairs(
     mpi: MpiChoices,
     pairs: Option<PairChoices>,
 ) -> Result<Plan, PlanError> {
-    let measure = Measure {
-        by: vec![],
-        share: 1.0,
-        target: 0.01,
-        optional: false,
-        request,
-        origin: None,
-    };
+    let measure = Measure::new(request, 0.01);
     let suite = Suite {
         name: "test".into(),
         title: String::new(),
@@ -79,13 +72,8 @@ fn plan_of_suite(suite: &Suite, by: &str) -> Result<Plan, PlanError> {
 fn choices(by: &str) -> PlanChoices<'static> {
     PlanChoices {
         by: vec![by.into()],
-        measurers: &[ASSAY, STREAM_ONLY],
-        budget_s: None,
-        to: None,
-        mpi: MpiChoices::default(),
-        seed: 7,
-        pairs: None,
         has_rdma: true,
+        ..PlanChoices::new(&[ASSAY, STREAM_ONLY], 7)
     }
 }
 
@@ -118,7 +106,7 @@ fn format_case(case: &Case) -> String {
         Workload::NetworkTcp(work)
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => {
-            format!("{:?} {:?}", work.port, work.question)
+            format!("{:?} {:?}", work.port, work.test)
         }
         Workload::Storage(test) => {
             let work = &test.workload;
@@ -447,7 +435,7 @@ fn expands_and_validates_network_tests() {
     let throughput = |streams| {
         let (direction, seconds, copy) = (TransferDirection::Receive, 2, true);
         let (rate_bit_per_s, congestion) = (None, None);
-        let question = NetworkTest::Throughput(NetworkThroughput {
+        let test = NetworkTest::Throughput(NetworkThroughput {
             streams,
             direction,
             seconds,
@@ -456,7 +444,7 @@ fn expands_and_validates_network_tests() {
             rate_bit_per_s,
             congestion,
         });
-        let work = NetworkWorkload { to: None, port: Some(7), question };
+        let work = NetworkWorkload { to: None, port: Some(7), test };
         let (protocol, questions, is_length_told) = (NetworkProtocol::Tcp, vec![work], false);
         MeasureRequest::Network(NetworkRequest {
             protocol,

@@ -153,12 +153,12 @@ fn outcome_round_trips_through_json() {
 fn outcome_events_round_trip() {
     let record = record_for_tests(outcome(true).to_entries());
     for series in &record.series {
-        let opened = RunEvent::SeriesOpened(SeriesOpened {
-            series: 1,
-            case: "x".to_owned(),
-            metric: series.metric.clone(),
-            dimensions: series.dimensions.clone(),
-        });
+        let opened = RunEvent::SeriesOpened(SeriesOpened::new(
+            1,
+            "x",
+            series.metric.clone(),
+            series.dimensions.clone(),
+        ));
         let stretches = series.distributions.iter().cloned().map(RunEvent::Distribution);
         for event in stretches.chain([opened]) {
             let line = serde_json::to_string(&event).unwrap();

@@ -41,7 +41,7 @@ pub(super) fn request(
     };
     let to = table.optional("to", text_value)?;
     let port = table.optional("port", port)?;
-    let workload = |question| NetworkWorkload { to: to.clone(), port, question };
+    let workload = |test| NetworkWorkload { to: to.clone(), port, test };
     let questions = questions.into_iter().map(workload).collect();
     let is_length_told = table.optional("seconds", count)?.is_some();
     Ok(MeasureRequest::Network(NetworkRequest {
@@ -113,7 +113,7 @@ fn latencies(table: &Table<'_>, default_bytes: u64) -> ParseResult<Vec<NetworkTe
     let rate_per_s = table.optional("messages-per-second", positive)?;
     let load_streams = table.optional("load-streams", count)?.unwrap_or(0);
     let busy_poll_us = table.optional("busy-poll", busy_poll)?;
-    let question = |bytes: Bytes| {
+    let test = |bytes: Bytes| {
         let bytes = bytes.0;
         NetworkTest::Latency(NetworkLatency {
             bytes,
@@ -124,7 +124,7 @@ fn latencies(table: &Table<'_>, default_bytes: u64) -> ParseResult<Vec<NetworkTe
             busy_poll_us,
         })
     };
-    Ok(sizes.unwrap_or_else(|| vec![Bytes(default_bytes)]).into_iter().map(question).collect())
+    Ok(sizes.unwrap_or_else(|| vec![Bytes(default_bytes)]).into_iter().map(test).collect())
 }
 
 /// Parses tests of connections, which only TCP has.
@@ -138,11 +138,11 @@ fn connections(protocol: NetworkProtocol, table: &Table<'_>) -> ParseResult<Vec<
     let sizes =
         table.optional("message-size", list_of(size))?.unwrap_or_else(|| vec![Bytes(1)]);
     let seconds = table.optional("seconds", count)?.unwrap_or(1);
-    let question = |(streams, bytes): (u32, u64)| {
+    let test = |(streams, bytes): (u32, u64)| {
         NetworkTest::Connections(NetworkConnections { streams, bytes, seconds })
     };
     let pairs = streams.iter().flat_map(|streams| sizes.iter().map(|size| (*streams, size.0)));
-    Ok(pairs.map(question).collect())
+    Ok(pairs.map(test).collect())
 }
 
 fn direction(value: &Value<'_>) -> ParseResult<TransferDirection> {

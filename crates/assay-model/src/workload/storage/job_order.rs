@@ -49,7 +49,6 @@ pub struct JobOrder {
     /// Maximum rates in IO/s of reads and of writes; I/O of a direction that is ahead becomes the
     /// other.
     pub paces_per_s: [Option<f64>; 2],
-    /// Bytes of a pass.
     pub pass_bytes: u64,
     /// Bytes that the job is to issue, per loop.
     pub total_bytes: u64,
@@ -119,7 +118,6 @@ impl JobOrder {
     pub const OFFSETS: usize = 6;
 
     /// Returns the seeds of fio's generators, in their order.
-    #[must_use]
     pub fn seeds(&self) -> [u64; GENERATORS] {
         let mut seeds = [0_u64; GENERATORS];
         let mut factor = (0..4).fold(self.seed, |seed, _| seed.wrapping_mul(SEED_FACTOR));

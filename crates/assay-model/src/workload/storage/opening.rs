@@ -47,7 +47,6 @@ pub enum NewFile {
 
 impl TargetOpening {
     /// Whether it is assay's behaviour.
-    #[must_use]
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }

@@ -121,7 +121,6 @@ fn is_empty(errors: &[Vec<i32>; 3]) -> bool {
 
 impl StreamBehavior {
     /// Whether it is the default.
-    #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }

@@ -11,7 +11,6 @@ use crate::locale::semicolon;
 use crate::words;
 
 /// Returns the level of trust in a run: that of its least trusted headline value.
-#[must_use]
 pub fn trust_level(summary: &RunSummary) -> TrustLevel {
     let of_run = trust::run_doubts(summary).map(|doubt| doubt.row().level);
     let of_values = judged_estimates(summary).into_iter();
@@ -21,7 +20,6 @@ pub fn trust_level(summary: &RunSummary) -> TrustLevel {
 }
 
 /// Returns the reasons for the level of trust in a run; empty if it is sound.
-#[must_use]
 pub fn distrust_reasons(summary: &RunSummary) -> Vec<String> {
     let level = trust_level(summary);
     if level == TrustLevel::Sound {
@@ -48,7 +46,6 @@ pub fn distrust_reasons(summary: &RunSummary) -> Vec<String> {
 
 /// Returns the results that decide on the trust in a run: its headlines, or all results of a run
 /// without headlines, such as one imported from another tool.
-#[must_use]
 pub fn judged_estimates(summary: &RunSummary) -> Vec<&MetricEstimate> {
     judged_results(summary).into_iter().map(|(_, estimate)| estimate).collect()
 }
@@ -63,7 +60,6 @@ fn judged_results(summary: &RunSummary) -> Vec<(String, &MetricEstimate)> {
 }
 
 /// Returns the notice that opens the report of a run that is not sound; otherwise empty.
-#[must_use]
 pub fn trust_notice(summary: &RunSummary) -> String {
     let reasons = distrust_reasons(summary).join(semicolon());
     match trust_level(summary) {

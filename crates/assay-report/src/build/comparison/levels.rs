@@ -21,7 +21,6 @@ use crate::precision::{self, ColumnPrefixes, format_percent_setting, format_sett
 const TEST_DIGITS: usize = 2;
 
 /// Builds the comparison of levels, metric by metric.
-#[must_use]
 pub fn level_comparison(comparison: &LevelComparison) -> Document {
     let names = comparison.factors.iter().map(|it| factor_name(it));
     let factors = names.collect::<Vec<_>>().join(comma());
@@ -192,7 +191,6 @@ pub struct FactorPlanTimes {
 }
 
 /// Builds the list of combinations of a dry run.
-#[must_use]
 pub fn factor_plan(suite: &FactorialSuite, blocks: u32, times: FactorPlanTimes) -> Document {
     let mut document = Document::new(message!("plan-title", suite = &suite.name));
     let count = suite.combinations.len();

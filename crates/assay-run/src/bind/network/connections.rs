@@ -49,8 +49,8 @@ impl ConnectionsCase<'_> {
         let list = &outcome.transactions.list;
         let rate = list.len() as f64 / seconds;
         let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
-        recorder.record_all(vec![MeasurementEntry::Measured(
-            SeriesKey::only_series("connection_rate"),
+        recorder.record_all(vec![MeasurementEntry::measured(
+            "connection_rate",
             EntryValue::weighted(rate, seconds),
         )]);
         let times = |time: fn(&Transaction) -> u64| list.iter().map(time).collect::<Vec<u64>>();

@@ -191,7 +191,7 @@ pub(super) fn icmp_turns(
     work: &NetworkWorkload,
     peer: Option<String>,
 ) -> Result<Turns<'_>, CaseError> {
-    let NetworkTest::Latency(asked) = &work.question else {
+    let NetworkTest::Latency(asked) = &work.test else {
         return Err(FailureReason::IcmpHasNoStreams.into());
     };
     let host = peer.or_else(|| work.to.clone()).unwrap_or_else(|| "127.0.0.1".to_owned());

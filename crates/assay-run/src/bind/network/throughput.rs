@@ -74,15 +74,7 @@ pub(super) fn load_test(
     seconds: u32,
     far_end: &NetworkFarEnd,
 ) -> Iperf3ClientTest {
-    let workload = NetworkThroughput {
-        streams,
-        direction: TransferDirection::Send,
-        seconds,
-        copy: true,
-        segmentation: false,
-        rate_bit_per_s: None,
-        congestion: None,
-    };
+    let workload = NetworkThroughput { streams, ..NetworkThroughput::sending(seconds) };
     Iperf3ClientTest {
         interval_s: None,
         ..iperf3_test(&workload, far_end, TransportProtocol::Tcp)

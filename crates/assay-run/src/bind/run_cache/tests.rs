@@ -2,28 +2,20 @@
 
 use assay_model::event::StopReason;
 use assay_model::plan::StoppingRule;
-use assay_model::workload::{NetworkThroughput, TransferDirection, Workload};
+use assay_model::workload::{NetworkThroughput, Workload};
 
 use super::*;
 
 fn work(to: &str, port: Option<u16>) -> NetworkWorkload {
-    let question = NetworkTest::Throughput(NetworkThroughput {
-        streams: 1,
-        direction: TransferDirection::Send,
-        seconds: 1,
-        copy: true,
-        segmentation: false,
-        rate_bit_per_s: None,
-        congestion: None,
-    });
-    NetworkWorkload { to: Some(to.to_owned()), port, question }
+    let test = NetworkTest::Throughput(NetworkThroughput::sending(1));
+    NetworkWorkload { to: Some(to.to_owned()), port, test }
 }
 
 fn case(id: &str, work: &NetworkWorkload) -> Case {
     let stopping =
         StoppingRule { target: 0.02, repetitions: 1, preparations: 1, budget_s: 1.0 };
     let workload = Workload::NetworkTcp(work.clone());
-    Case { id: id.to_owned(), by: "assay".to_owned(), workload, stopping, pair: None }
+    Case::new(id, workload, stopping)
 }
 
 fn lacking(what: MissingHostFeature) -> Result<StopReason, CaseError> {

@@ -42,9 +42,8 @@ pub(super) fn record(
         recorder.add_fact(Attribute::InFlight, in_flight);
     }
     let asked_per_s = workload.load.rate_per_s();
-    recorder.record_all(
-        asked_per_s.map(|it| MeasurementEntry::Fact(Attribute::RequestedRate, it.into())),
-    );
+    recorder
+        .record_all(asked_per_s.map(|it| MeasurementEntry::fact(Attribute::RequestedRate, it)));
     let missed =
         series::rate_missed_doubt(asked_per_s, series::io_count(outcome), outcome.elapsed_s);
     recorder.record_all(missed.map(MeasurementEntry::Doubt));

@@ -141,16 +141,8 @@ fn datagrams(reported: Iperf3Report) -> Iperf3Report {
 
 #[track_caller]
 fn check(before: &Iperf3Report) {
-    let question = NetworkTest::Throughput(NetworkThroughput {
-        streams: 1,
-        direction: TransferDirection::Send,
-        seconds: 1,
-        copy: true,
-        segmentation: false,
-        rate_bit_per_s: None,
-        congestion: None,
-    });
-    let work = NetworkWorkload { to: None, port: None, question };
+    let test = NetworkTest::Throughput(NetworkThroughput::sending(1));
+    let work = NetworkWorkload { to: None, port: None, test };
     let udp = before.intervals.iter().flat_map(|it| &it.streams).any(|it| it.udp.is_some());
     let work = if udp { Workload::NetworkUdp(work) } else { Workload::NetworkTcp(work) };
     let opening = RecordingRequest {

@@ -54,7 +54,6 @@ impl SequenceGaps {
     }
 
     /// Returns the clients with the number of their missing messages, by address.
-    #[must_use]
     pub fn summary(&self) -> Vec<(SocketAddr, u64)> {
         let mut all: Vec<_> =
             self.sessions.iter().map(|(peer, (_, total))| (*peer, *total)).collect();

@@ -40,44 +40,41 @@ pub(super) fn is_missing_optional(measure: &Measure) -> bool {
 /// Returns the first failure.
 pub(super) fn check_programs(
     suite: &Suite,
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
 ) -> Result<(), CommandFailure> {
     let mut checked: Vec<&CommandRequest> = Vec::new();
     for measure in &suite.measures {
         let Some(asked) = program_of(measure) else { continue };
-        let result = check_program(asked, question).and_then(|()| {
+        let result = check_program(asked, request).and_then(|()| {
             let namesake =
                 |it: &&CommandRequest| it.workload.name == asked.workload.name && *it != asked;
             match checked.iter().copied().find(namesake) {
                 Some(_) => Err((
-                    same_name_failure(&asked.workload.name, question),
+                    same_name_failure(&asked.workload.name, request),
                     &["name", "run"][..],
                 )),
                 None => Ok(()),
             }
         });
-        result.map_err(|(failure, keys)| with_location(failure, (measure, keys), question))?;
+        result.map_err(|(failure, keys)| with_location(failure, (measure, keys), request))?;
         checked.push(asked);
     }
     Ok(())
 }
 
-fn same_name_failure(name: &str, question: &RunRequest<'_>) -> CommandFailure {
-    CommandFailure::new(question.failure_kind, format!("two programs have the name `{name}`"))
+fn same_name_failure(name: &str, request: &RunRequest<'_>) -> CommandFailure {
+    CommandFailure::new(request.failure_kind, format!("two programs have the name `{name}`"))
         .advise("give each its own: `name` in a suite, -n on the command line")
 }
 
-fn check_program(
-    asked: &CommandRequest,
-    question: &RunRequest<'_>,
-) -> Result<(), KeyedFailure> {
+fn check_program(asked: &CommandRequest, request: &RunRequest<'_>) -> Result<(), KeyedFailure> {
     let work = &asked.workload;
     check_call(&work.run).map_err(|failure| (failure, &["run"][..]))?;
     if let Some(prepare) = &work.prepare {
         check_call(prepare).map_err(|failure| (failure, &["prepare"][..]))?;
     }
     let invalid = |what: String, problem: String| {
-        CommandFailure::new(question.failure_kind, what).with_reason(problem)
+        CommandFailure::new(request.failure_kind, what).with_reason(problem)
     };
     for figure in &work.figures {
         FigureRule::from_request(figure).map_err(|problem| {
@@ -87,7 +84,7 @@ fn check_program(
     }
     if let Some(name) = work.read_as.as_ref().filter(|it| import::find_format(it).is_none()) {
         let failure =
-            CommandFailure::new(question.failure_kind, format!("`{name}` is no known format"));
+            CommandFailure::new(request.failure_kind, format!("`{name}` is no known format"));
         let advice = "use a name that `assay help formats` lists, like hpl";
         return Err((failure.advise(advice), &["read-as"]));
     }

@@ -13,7 +13,7 @@ use assay_fleet::capacity;
 use assay_kernels::storage::OpenTargets;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::entry::MeasurementEntry;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::path_text;
 use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
@@ -29,7 +29,6 @@ use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::{series, volume};
 
-/// Running test.
 pub(super) struct RunningIorTest<'a> {
     pub(super) test: IorTestResult,
     number: usize,
@@ -399,7 +398,7 @@ impl IorTestRecorder<'_, '_, '_> {
     /// Stores all repetitions, with the samples of each. Nothing is measured now.
     fn store_cases(&mut self, options: &IorOptions) -> Result<(), CommandFailure> {
         for (number, case) in std::mem::take(&mut self.cases) {
-            let failure = case.has_failed.then_some(CaseFailure::NoIo);
+            let failure = case.has_failed.then_some(FailureReason::NoIo);
             let Some(outcome) = series::concatenate(&case.outcomes) else {
                 self.recording.record_case(number, [], &[], failure)?;
                 continue;

@@ -192,7 +192,6 @@ fn report_layout(event: &StorageEvent<'_>, line: &CoordinatorLink) {
 }
 
 /// Returns the size and kind of each path; `None` for one that cannot be read.
-#[must_use]
 pub fn inspect_paths(paths: &[PathBuf]) -> Vec<Option<RemotePathInfo>> {
     use std::os::unix::fs::FileTypeExt;
     let at = |path: &PathBuf| {

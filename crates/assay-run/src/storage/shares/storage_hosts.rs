@@ -13,7 +13,7 @@ use assay_fleet::remote::{
     AgentReply, AgentRequest, HostFailure, RemotePathInfo, ShareRequest, TreeMark, TreesRequest,
 };
 use assay_model::doubt::Doubt;
-use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::failure::FailureReason;
 use assay_model::phrase::Phrase;
 use assay_model::storage_outcome::IntervalTally;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
@@ -44,7 +44,6 @@ pub enum SharedRunEvent<'e, I = IntervalTally> {
 /// Receiver of events.
 pub type SharedRunListener<'l, I = IntervalTally> = dyn FnMut(SharedRunEvent<'_, I>) + 'l;
 
-/// Result of a phase.
 #[derive(Debug)]
 pub struct SharedPhaseResult<O> {
     /// Merged outcome of all hosts.
@@ -214,7 +213,6 @@ impl<'h> StorageHosts<'h> {
     }
 
     /// Returns the reason why the job cannot continue, if a host is lost.
-    #[must_use]
     pub fn lost_host_failure(&self) -> Option<CommandFailure> {
         let (host, failure) = self.first_lost.as_ref()?;
         let lost = CommandFailure::measurement(format!("host {} is lost", self.names[*host]));
@@ -226,7 +224,7 @@ impl<'h> StorageHosts<'h> {
         let lost = self.first_lost.as_ref().map(|(host, failure)| Doubt::HostLost {
             host: self.names[*host].clone(),
             why: failure.id().to_owned(),
-            reason: CaseFailure::error_line(failure),
+            reason: FailureReason::error_line(failure),
             advice: failure.advice().to_owned(),
         });
         let members = self.members.iter_mut().zip(self.names);

@@ -58,7 +58,6 @@ pub struct VdbenchOpening {
 pub struct TimedVdbenchEvent {
     /// Microseconds since 1970.
     pub at_us: i64,
-    /// The event.
     pub event: VdbenchEvent,
 }
 
@@ -130,7 +129,6 @@ impl<'d, 'l> EventLog<'d, 'l> {
 }
 
 /// Returns the time in microseconds since 1970.
-#[must_use]
 pub fn now_us() -> i64 {
     Timestamp::now().as_microsecond()
 }

@@ -155,9 +155,9 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         label: &RunLabel,
     ) -> Result<BlockRunResult, CommandFailure> {
         let ends = AtomicBool::new(false);
-        let ExecutionState { request: question, hosts, stop, log, .. } = &mut *self.underway;
+        let ExecutionState { request, hosts, stop, log, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(runner::interrupted_failure()) };
-        let execution = question.execution;
+        let execution = request.execution;
         let mut ending = EarlyEnd::new(label.limits, execution.monitor.as_ref());
         let mut entries = Vec::new();
         let mut on_event = |event: SharedRunEvent<'_>| match event {
@@ -271,8 +271,8 @@ pub(super) fn host_entries(
     let mut entries: Vec<MeasurementEntry> =
         doubts.into_iter().map(MeasurementEntry::Doubt).collect();
     if let Some((skew_s, bound_s)) = skew_s {
-        entries.push(MeasurementEntry::Fact(Attribute::StartSkew, skew_s.into()));
-        entries.push(MeasurementEntry::Fact(Attribute::StartSkewBound, bound_s.into()));
+        entries.push(MeasurementEntry::fact(Attribute::StartSkew, skew_s));
+        entries.push(MeasurementEntry::fact(Attribute::StartSkewBound, bound_s));
     }
     entries
 }
@@ -340,7 +340,6 @@ fn fills_targets(workload: &StorageWorkload) -> bool {
 }
 
 /// Whether the first run writes every file of all runs, so that none is laid out before it.
-#[must_use]
 pub fn first_run_fills_all(plan: &StoragePlan) -> bool {
     let Some((first, others)) = plan.phases.split_first() else { return false };
     let paths = |phase: &StoragePhase| -> BTreeSet<PathBuf> {

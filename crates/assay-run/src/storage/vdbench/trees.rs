@@ -157,7 +157,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         intervals: &mut Vec<FileInterval>,
     ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let asked = (phase.clone(), self.errors_left());
-        let ExecutionState { request: question, hosts, stop, log, .. } = &mut *self.underway;
+        let ExecutionState { request, hosts, stop, log, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(interrupted_failure()) };
         let ends = AtomicBool::new(false);
         let mut entries = Vec::new();
@@ -181,7 +181,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
                 }
             }
         };
-        let places = &question.execution.host_indices[index];
+        let places = &request.execution.host_indices[index];
         let done = early_end::run_stoppable(stop, &ends, || {
             hosts.run_phase::<TreeWork>(&asked, places, &ends, &mut on_event)
         })??;
@@ -225,7 +225,6 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
     }
 }
 
-/// Returns the average of a run.
 fn run_average(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileTotals> {
     output::average(
         label,

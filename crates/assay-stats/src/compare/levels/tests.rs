@@ -19,16 +19,7 @@ fn conditions(
     let of_level = |(index, effect): (usize, &f64)| LevelRuns {
         levels: vec![FactorLevel { factor: "size".into(), level: index.to_string() }],
         runs: Vec::from_iter((0..blocks).map(|block| {
-            let turn = TurnPosition {
-                comparison: "simulated".to_owned(),
-                seed: 0,
-                number: block,
-                block,
-                is_control: false,
-                has_looks: false,
-                levels: Vec::new(),
-                combination: None,
-            };
+            let turn = TurnPosition::new("simulated", 0, block, block);
             let common = 100.0 * (1.0 + 0.05 * f64::from(block));
             let value = |metric: usize| {
                 let own = if metric == 0 { *effect } else { 1.0 };

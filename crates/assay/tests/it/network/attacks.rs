@@ -68,7 +68,6 @@ pub(super) fn send_parameters(
     (control, answer)
 }
 
-/// Encodes a request of qperf.
 fn encode_qperf_request(test: u8, message_bytes: u32, seconds: u32) -> [u8; 200] {
     let mut bytes = [0; 200];
     (bytes[2], bytes[4], bytes[6]) = (4, 11, test);

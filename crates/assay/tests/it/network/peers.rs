@@ -176,18 +176,23 @@ fn reports_peer_with_other_protocol() {
     assert!(outcome.err.contains("closed") || outcome.err.contains("failed"), "{outcome:?}");
 }
 
+/// Waits until the other end closes the connection.
+fn wait_for_close(stream: &mut TcpStream) {
+    drop(stream.read_to_end(&mut Vec::new()));
+}
+
 #[test]
 fn reports_server_that_fails_or_terminates() {
     let lies = |mut stream: TcpStream| {
         drop(stream.read(&mut [0; 4096]));
         stream.write_all(&[9, 0xFE, 0, 0, 0, 7, 0, 0, 0, 9]).unwrap();
-        thread::sleep(Duration::from_millis(200));
+        wait_for_close(&mut stream);
     };
     check(run_against(lies, &["-t", "1"]), &["its error 7"]);
     let terminates = |mut stream: TcpStream| {
         drop(stream.read(&mut [0; 4096]));
         stream.write_all(&[9, 11]).unwrap();
-        thread::sleep(Duration::from_millis(200));
+        wait_for_close(&mut stream);
     };
     check(run_against(terminates, &["-t", "1"]), &["has terminated the test"]);
 }

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
 use super::rounds::{RamDisk, ReadLimitGroup};
 use crate::network::link::{LONG_QUEUE, Link, run};
+use crate::processes::Background;
 use crate::program::{World, results};
 
 /// Runs a suite over hosts behind `via.sh` and returns the document.
@@ -72,18 +72,6 @@ fn merged_curve_of_six_agents_ends_at_disk_limit() {
     );
 }
 
-/// Servers of a test, killed on drop.
-struct ServerProcesses(Vec<Child>);
-
-impl Drop for ServerProcesses {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            drop(child.kill());
-            drop(child.wait());
-        }
-    }
-}
-
 #[test]
 fn six_senders_total_payload_of_gigabit_bucket() {
     let test = "six_senders_total_payload_of_gigabit_bucket";
@@ -92,7 +80,7 @@ fn six_senders_total_payload_of_gigabit_bucket() {
     }
     let Some(link) = Link::new("six", "1gbit", LONG_QUEUE) else { return };
     let world = World::new();
-    let mut serving = ServerProcesses(Vec::new());
+    let mut serving = Vec::new();
     for host in 1..=6 {
         // A server serves one test at a time, so that each sender has its own, at its own address.
         let address = format!("198.18.77.{}", 100 + host);
@@ -102,7 +90,7 @@ fn six_senders_total_payload_of_gigabit_bucket() {
             &format!("127.0.0.1 localhost\n{address} sink\n"),
         );
         let mut server = link.command_within(true, &world, &["iperf3", "-s", "-B", &address]);
-        serving.0.push(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        serving.push(Background::start(&mut server));
     }
     world.write(
         "via.sh",

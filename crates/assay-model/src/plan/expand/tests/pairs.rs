@@ -25,22 +25,20 @@ fn equal_workloads_share_a_number() {
         is_far_end: false,
         of_mpi: false,
     };
-    let measure = |test| Measure {
-        by: vec![],
-        share: 1.0,
-        target: 0.01,
-        optional: false,
-        request: MeasureRequest::Rdma(RdmaRequest {
-            test,
-            sizes: None,
-            connection: RdmaConnection::Rc,
-            iterations: None,
-            depth: None,
-            queue_pairs: 1,
-            both: false,
-            device: RdmaDevice::default(),
-        }),
-        origin: None,
+    let measure = |test| {
+        Measure::new(
+            MeasureRequest::Rdma(RdmaRequest {
+                test,
+                sizes: None,
+                connection: RdmaConnection::Rc,
+                iterations: None,
+                depth: None,
+                queue_pairs: 1,
+                both: false,
+                device: RdmaDevice::default(),
+            }),
+            0.01,
+        )
     };
     let suite = Suite {
         name: "test".into(),
@@ -57,7 +55,7 @@ fn equal_workloads_share_a_number() {
     let plan = expand(&suite, &host(), &plan_choices).unwrap();
     let describe = |case: &Case| {
         let pair = case.pair.as_ref().unwrap();
-        format!("{} {} {}", pair.question, pair.round, case.id)
+        format!("{} {} {}", pair.workload_number, pair.round, case.id)
     };
     assert_eq!(
         plan.cases.iter().map(describe).collect::<Vec<_>>(),
