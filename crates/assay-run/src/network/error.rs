@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_dialects::wire::{iperf3, qperf, sockperf};
+use assay_dialects::wire::{iperf3, ntttcp, qperf, sockperf};
 use assay_fleet::remote::calls::CallError;
 use assay_kernels::network::thread_refusal::ThreadRefusal;
 use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHostFeature};
@@ -50,6 +50,8 @@ pub enum NetworkError {
     Qperf { peer: String, source: qperf::QperfProtocolError },
     #[error("the test with {peer} failed")]
     Sockperf { peer: String, source: sockperf::SockperfProtocolError },
+    #[error("the test with {peer} failed")]
+    Ntttcp { peer: String, source: ntttcp::NtttcpProtocolError },
     /// A client of this server violated the protocol.
     #[error("cannot serve {peer}")]
     SockperfClient { peer: String, source: sockperf::SockperfProtocolError },
@@ -179,6 +181,7 @@ impl NetworkError {
             | Self::ClosedAfterLogin { .. }
             | Self::Qperf { .. }
             | Self::Sockperf { .. }
+            | Self::Ntttcp { .. }
             | Self::SockperfClient { .. }
             | Self::NoReply { .. }
             | Self::NoValidReply { .. }
@@ -264,6 +267,7 @@ impl NetworkError {
             Self::NoLogin { .. } => "use another key, user or password",
             Self::Iperf3 { source, .. } => iperf3_advice(source),
             Self::Qperf { .. } => "check that qperf 0.4 or assay serves this port",
+            Self::Ntttcp { source, .. } => ntttcp_advice(source),
             Self::Sockperf { .. }
             | Self::SockperfClient { .. }
             | Self::NoReply { .. }
@@ -340,6 +344,21 @@ fn iperf3_advice(error: &iperf3::Iperf3ProtocolError) -> &'static str {
             "check the server's output for the reason"
         }
         _ => "check that iperf3 or assay serves this port",
+    }
+}
+
+/// Returns advice on an ntttcp test that a receiver refused.
+const fn ntttcp_advice(error: &ntttcp::NtttcpProtocolError) -> &'static str {
+    match error {
+        ntttcp::NtttcpProtocolError::Busy => {
+            "wait for its test to end, or use the ports of another receiver with -p"
+        }
+        ntttcp::NtttcpProtocolError::Refused => {
+            "start the receiver with -M for several senders, of which only the last one has -L"
+        }
+        ntttcp::NtttcpProtocolError::NegativeSeconds(_) => {
+            "check that ntttcp or assay serves the port below -p, or send without it by -N"
+        }
     }
 }
 
