@@ -211,7 +211,7 @@ impl NtttcpCommand<'_> {
         let phase = record::receiver_phase(test, connections);
         let recording = begin(self.typed, store.as_ref(), phase, &mut quiet)?;
         let outcome = server.run_test(&mut |event| self.print_event(event, &mut lines));
-        let entries = record::receiver_entries(test, &outcome);
+        let entries = record::receiver_entries(test, server.peer(), &outcome);
         let ended = self.end_test(recording, lines, Ok(outcome), entries);
         server.linger();
         ended.map(|()| true)

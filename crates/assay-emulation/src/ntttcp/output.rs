@@ -91,7 +91,9 @@ impl NtttcpLine {
             NtttcpEvent::Connections { count, microseconds } => {
                 format!("{count} connections created in {microseconds} microseconds")
             }
-            NtttcpEvent::AwaitsLast => "waiting for the last client to join the test".to_owned(),
+            NtttcpEvent::AwaitsLast => {
+                "waiting for the last client to join the test".to_owned()
+            }
             NtttcpEvent::Started => "Network activity progressing...".to_owned(),
             NtttcpEvent::WarmedUp => "Test warmup completed.".to_owned(),
             NtttcpEvent::Interrupted => "Interrupted by Ctrl+C".to_owned(),
@@ -166,8 +168,11 @@ impl NtttcpStyle {
         row("show system tcp retransmit:\t", &yes(self.shows_retransmits));
         self.interface.iter().for_each(|it| row("show packets for:\t\t", it));
         self.interrupts.iter().for_each(|it| row("show device interrupts for:\t", it));
-        let names =
-            ["capture console output to:", "save output to xml file:", "save output to json file:"];
+        let names = [
+            "capture console output to:",
+            "save output to xml file:",
+            "save output to json file:",
+        ];
         for (name, file) in names.iter().zip(&self.files) {
             file.iter().for_each(|it| row(&format!("{name}:\t"), it));
         }
@@ -178,10 +183,7 @@ impl NtttcpStyle {
     }
 
     fn format_connections(&self) -> String {
-        format!(
-            "{} X {} X {}",
-            self.ports, self.threads_per_port, self.connections_per_thread
-        )
+        format!("{} X {} X {}", self.ports, self.threads_per_port, self.connections_per_thread)
     }
 
     /// Formats the result, with the time of day at which it was printed.
@@ -305,8 +307,7 @@ pub(super) fn round_trip_us(outcome: &NtttcpOutcome) -> u32 {
 /// Returns the retransmissions per second, by their kind.
 pub(super) fn retransmit_rates(outcome: &NtttcpOutcome) -> [f64; 7] {
     let it = &outcome.usage.retransmits;
-    let counts =
-        [it.segments, it.lost, it.syn, it.fast, it.forward, it.slow_start, it.failed];
+    let counts = [it.segments, it.lost, it.syn, it.fast, it.forward, it.slow_start, it.failed];
     counts.map(|count| count as f64 / outcome.seconds)
 }
 

@@ -74,7 +74,11 @@ impl NtttcpStyle {
     }
 
     /// Formats the result as XML.
-    pub(super) fn format_xml(&self, machine: &NtttcpMachine, outcome: &NtttcpOutcome) -> String {
+    pub(super) fn format_xml(
+        &self,
+        machine: &NtttcpMachine,
+        outcome: &NtttcpOutcome,
+    ) -> String {
         let root = self.root();
         let name = escape_xml(&machine.name);
         let parameters: String = self
@@ -95,7 +99,10 @@ impl NtttcpStyle {
     }
 
     /// Returns the rows of XML: name, metric (none if empty) and value.
-    fn result_rows(&self, outcome: &NtttcpOutcome) -> Vec<(&'static str, &'static str, String)> {
+    fn result_rows(
+        &self,
+        outcome: &NtttcpOutcome,
+    ) -> Vec<(&'static str, &'static str, String)> {
         let usage = &outcome.usage;
         let (bytes, seconds) = (outcome.bytes() as f64, outcome.seconds);
         let zero = || "0.000".to_owned();
@@ -133,9 +140,12 @@ impl NtttcpStyle {
         if self.shows_retransmits {
             let count = usage.retransmits.segments.to_string();
             rows.push(("tcp_retransmits", "retrans_segs", count));
-            rows.extend(RETRANSMITS.into_iter().zip(retransmit_rates(outcome)).map(
-                |(name, rate)| ("tcp_retransmits", name, format!("{rate:.2}")),
-            ));
+            rows.extend(
+                RETRANSMITS
+                    .into_iter()
+                    .zip(retransmit_rates(outcome))
+                    .map(|(name, rate)| ("tcp_retransmits", name, format!("{rate:.2}"))),
+            );
         }
         rows.extend([
             ("cpu_cores", "cpu cores", usage.cpus.to_string()),
@@ -276,8 +286,7 @@ fn thread_json(outcome: &NtttcpOutcome) -> impl Fn((u32, &u64)) -> String + '_ {
     move |(index, bytes)| {
         let [kilo, mega, mega_bits] = thread_rates(*bytes, seconds);
         // ntttcp adds a unit to the value in MB/s.
-        let rates =
-            [("KB/s", kilo), ("MB/s", format!("{mega} bps")), ("mbps", mega_bits)];
+        let rates = [("KB/s", kilo), ("MB/s", format!("{mega} bps")), ("mbps", mega_bits)];
         let inner = [
             quantity("realTime", "s", &format!("{seconds:.3}")),
             quantities("throughputs", &rates),
@@ -285,7 +294,8 @@ fn thread_json(outcome: &NtttcpOutcome) -> impl Fn((u32, &u64)) -> String + '_ {
         ]
         .concat();
         let inner = inner.trim_end().trim_end_matches(',');
-        let inner: Vec<String> = inner.lines().map(|line| format!("        {line}\n")).collect();
+        let inner: Vec<String> =
+            inner.lines().map(|line| format!("        {line}\n")).collect();
         format!(
             "            {{\n                \"index\" : \"{index}\",\n{}            }}",
             inner.concat()

@@ -3,24 +3,35 @@
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::io::{self, Read};
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::progress::{STOP_CHECK_INTERVAL, is_retryable};
 use super::socket::{self, SocketOptions};
+use assay_model::poisoned_lock::PoisonedLock as _;
 
-/// Counters of a port, which only its thread changes.
+/// State of a port, which only its thread changes.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct PortCounters {
     /// Received bytes.
     pub bytes: AtomicU64,
-    /// Accepted connections, or datagrams.
+    /// Accepted connections; over UDP, changes of the sender.
     pub arrivals: AtomicU64,
     /// Open connections.
     pub open: AtomicU64,
+    /// Last host whose connection or datagram arrived.
+    pub peer: Mutex<Option<IpAddr>>,
+}
+
+impl PortCounters {
+    fn count_arrival(&self, peer: SocketAddr) {
+        *self.peer.lock().even_if_poisoned() = Some(peer.ip());
+        self.arrivals.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Connections of one port at the same time; more are closed at once.
@@ -76,11 +87,14 @@ pub fn receive_datagrams(
 ) -> io::Result<()> {
     socket.set_read_timeout(Some(STOP_CHECK_INTERVAL))?;
     let mut block = vec![0; block_bytes.max(1)];
+    let mut last_peer = None;
     while !stop.load(Ordering::Relaxed) {
-        match socket.recv(&mut block) {
-            Ok(bytes) => {
+        match socket.recv_from(&mut block) {
+            Ok((bytes, peer)) => {
                 counters.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-                counters.arrivals.fetch_add(1, Ordering::Relaxed);
+                if last_peer.replace(peer) != Some(peer) {
+                    counters.count_arrival(peer);
+                }
             }
             Err(error) if is_retryable(&error) => {}
             Err(error) => return Err(error),
@@ -97,8 +111,8 @@ fn accept_all(
     counters: &PortCounters,
 ) {
     loop {
-        let stream = match listener.accept() {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match listener.accept() {
+            Ok(accepted) => accepted,
             Err(error) if is_retryable(&error) => return,
             Err(_) => {
                 std::thread::sleep(ACCEPT_PAUSE);
@@ -112,7 +126,7 @@ fn accept_all(
         if is_prepared {
             streams.insert(stream.as_raw_fd(), stream);
             counters.open.store(streams.len() as u64, Ordering::Relaxed);
-            counters.arrivals.fetch_add(1, Ordering::Relaxed);
+            counters.count_arrival(peer);
         }
     }
 }
@@ -232,8 +246,9 @@ mod tests {
             sender.send_to(&[1; 60], address).unwrap();
             // The part of a datagram beyond the block is lost.
             sender.send_to(&[1; 160], address).unwrap();
-            wait_until(|| counters.arrivals.load(Ordering::Relaxed) == 2);
-            assert_eq!(counters.bytes.load(Ordering::Relaxed), 160);
+            wait_until(|| counters.bytes.load(Ordering::Relaxed) == 160);
+            assert_eq!(counters.arrivals.load(Ordering::Relaxed), 1, "both are of one sender");
+            assert_eq!(*counters.peer.lock().unwrap(), Some(address.ip()));
             stop.store(true, Ordering::Relaxed);
             receiver.join().unwrap().unwrap();
         });

@@ -50,6 +50,8 @@ pub enum NetworkError {
     Qperf { peer: String, source: qperf::QperfProtocolError },
     #[error("the test with {peer} failed")]
     Sockperf { peer: String, source: sockperf::SockperfProtocolError },
+    #[error("cannot connect to {address}: connection refused")]
+    NoNtttcpReceiver { address: String },
     #[error("the test with {peer} failed")]
     Ntttcp { peer: String, source: ntttcp::NtttcpProtocolError },
     /// A client of this server violated the protocol.
@@ -135,6 +137,18 @@ impl NetworkError {
         }
     }
 
+    /// Names the receiver of ntttcp's tests, if nothing accepts them.
+    pub fn of_ntttcp(self) -> Self {
+        match self {
+            Self::Known(FailureReason::NotConnected {
+                address,
+                how: ConnectFailure::Refused,
+                ..
+            }) => Self::NoNtttcpReceiver { address },
+            other => other,
+        }
+    }
+
     /// Error for an additional stream that could not be opened.
     pub fn stream_not_opened(peer: &str, source: io::Error) -> Self {
         match source.kind() {
@@ -182,6 +196,7 @@ impl NetworkError {
             | Self::Qperf { .. }
             | Self::Sockperf { .. }
             | Self::Ntttcp { .. }
+            | Self::NoNtttcpReceiver { .. }
             | Self::SockperfClient { .. }
             | Self::NoReply { .. }
             | Self::NoValidReply { .. }
@@ -268,6 +283,9 @@ impl NetworkError {
             Self::Iperf3 { source, .. } => iperf3_advice(source),
             Self::Qperf { .. } => "check that qperf 0.4 or assay serves this port",
             Self::Ntttcp { source, .. } => ntttcp_advice(source),
+            Self::NoNtttcpReceiver { .. } => {
+                "start `assay ntttcp -r ADDRESS` or `ntttcp -r` there, with the same -p, -P, -N and -u"
+            }
             Self::Sockperf { .. }
             | Self::SockperfClient { .. }
             | Self::NoReply { .. }

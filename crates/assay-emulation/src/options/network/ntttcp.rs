@@ -218,7 +218,9 @@ impl NtttcpArguments {
                 "a test of {cycle_s} s, warm-up and cool-down included, cannot be agreed upon"
             ))
             .with_reason("ntttcp's receiver takes this number for a request")
-            .advise("change -t, -W or -C by a second, or leave out the synchronisation with -N"));
+            .advise(
+                "change -t, -W or -C by a second, or leave out the synchronisation with -N",
+            ));
         }
         Ok(test)
     }
@@ -283,8 +285,10 @@ impl NtttcpArguments {
         let connections = u64::from(sending.threads(test))
             .saturating_mul(sending.connections_per_thread.into());
         if connections > MAX_CONNECTIONS {
-            return Err(CommandFailure::usage(format!("{connections} connections are too many"))
-                .advise(format!("choose -P, -n and -l for at most {MAX_CONNECTIONS}")));
+            return Err(CommandFailure::usage(format!(
+                "{connections} connections are too many"
+            ))
+            .advise(format!("choose -P, -n and -l for at most {MAX_CONNECTIONS}")));
         }
         if let Some(first) = sending.source_port
             && u64::from(first) + connections > u64::from(u16::MAX) + 1

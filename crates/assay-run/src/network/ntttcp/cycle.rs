@@ -152,7 +152,11 @@ mod tests {
     }
 
     /// Runs a test whose first thread has a byte at each reading, and that ends with a wait.
-    fn run(test: &NtttcpTest, cycle_s: u32, ends_at: usize) -> (NtttcpOutcome, Vec<NtttcpEvent>) {
+    fn run(
+        test: &NtttcpTest,
+        cycle_s: u32,
+        ends_at: usize,
+    ) -> (NtttcpOutcome, Vec<NtttcpEvent>) {
         let (reads, waits) = (Cell::new(0), Cell::new(0));
         let mut events = Vec::new();
         let outcome = TestCycle {

@@ -1,6 +1,6 @@
 //! Receiver of ntttcp's tests.
 
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use assay_kernels::clock;
 use assay_kernels::network::port_receiver::{self, PortCounters};
 use assay_kernels::network::thread_refusal::ThreadRefusal;
+use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::cycle::TestCycle;
 use super::sync_server::{SyncDemand, SyncServer};
@@ -20,6 +21,8 @@ const BUSY_INTERVAL: Duration = Duration::from_millis(5);
 const IDLE_INTERVAL: Duration = Duration::from_millis(50);
 /// Time after which connections that arrive together have been accepted.
 const SETTLE_TIME: Duration = Duration::from_millis(20);
+/// Time in which the last datagrams of a test arrive.
+const DATAGRAM_TIME: Duration = Duration::from_millis(300);
 /// Time after a test for its senders to close their connections.
 const LINGER_TIME: Duration = Duration::from_secs(2);
 
@@ -169,6 +172,20 @@ impl NtttcpServer<'_> {
         }))
     }
 
+    /// Returns what has arrived so far: connections, or bytes over UDP.
+    fn arrived(&self) -> u64 {
+        match self.test.is_udp {
+            true => self.count(|it| &it.bytes),
+            false => self.count(|it| &it.arrivals),
+        }
+    }
+
+    /// Returns the last host that sent data.
+    #[must_use]
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.ports.iter().find_map(|it| *it.counters.peer.lock().even_if_poisoned())
+    }
+
     /// Adds a counter of all ports.
     fn count(&self, counter: impl Fn(&PortCounters) -> &std::sync::atomic::AtomicU64) -> u64 {
         self.ports.iter().map(|it| counter(&it.counters).load(Ordering::Relaxed)).sum()
@@ -177,10 +194,14 @@ impl NtttcpServer<'_> {
     /// Waits until the senders ask for the start, or until data arrives without synchronisation. False
     /// if the user ends a receiver that is held.
     fn wait_for_start(&mut self) -> Result<bool, NetworkError> {
-        let before = self.count(|it| &it.arrivals);
+        let before = self.arrived();
         loop {
             if self.cancel.load(Ordering::Relaxed) {
-                return if self.serving.is_held { Ok(false) } else { Err(NetworkError::Interrupted) };
+                return if self.serving.is_held {
+                    Ok(false)
+                } else {
+                    Err(NetworkError::Interrupted)
+                };
             }
             if let Some(failed) =
                 self.ports.iter().find(|it| it.is_failed.load(Ordering::Relaxed))
@@ -190,7 +211,7 @@ impl NtttcpServer<'_> {
             }
             let starts = match &mut self.sync {
                 Some(sync) => sync.serve() == Some(SyncDemand::Start),
-                None => self.count(|it| &it.arrivals) > before,
+                None => self.arrived() > before,
             };
             if starts {
                 return Ok(true);
@@ -237,6 +258,9 @@ impl NtttcpServer<'_> {
     /// test.
     pub fn linger(&mut self) {
         let began = Instant::now();
+        if self.test.is_udp {
+            thread::sleep(DATAGRAM_TIME);
+        }
         loop {
             let demand = self.sync.as_mut().and_then(SyncServer::serve);
             if demand == Some(SyncDemand::Start) {

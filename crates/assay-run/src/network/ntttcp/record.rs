@@ -1,6 +1,6 @@
 //! Workloads and entries of ntttcp's tests for their record.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use assay_model::attribute::Attribute;
 use assay_model::entry::{EntryValue, MeasurementEntry, SeriesKey};
@@ -72,8 +72,7 @@ pub fn sender_entries(
         let segments = outcome.usage.retransmits.segments as f64;
         entries.push(MeasurementEntry::sample("retransmits", segments));
     }
-    if let Some(address) =
-        sending.target.addresses().ok().and_then(|all| all.first().copied())
+    if let Some(address) = sending.target.addresses().ok().and_then(|all| all.first().copied())
     {
         let local: IpAddr =
             sending.target.local.map_or_else(|| local_address_for(address), |it| it.ip());
@@ -82,10 +81,19 @@ pub fn sender_entries(
     entries
 }
 
-/// Returns the entries of a receiver: its goodput.
+/// Returns the entries of a receiver: its goodput, and the path from its sender.
 #[must_use]
-pub fn receiver_entries(test: &NtttcpTest, outcome: &NtttcpOutcome) -> Vec<MeasurementEntry> {
-    entries(test, outcome, "goodput")
+pub fn receiver_entries(
+    test: &NtttcpTest,
+    peer: Option<IpAddr>,
+    outcome: &NtttcpOutcome,
+) -> Vec<MeasurementEntry> {
+    let mut entries = entries(test, outcome, "goodput");
+    if let Some(peer) = peer {
+        let local = local_address_for(SocketAddr::new(peer, test.base_port));
+        entries.extend(path::path_facts(local, peer));
+    }
+    entries
 }
 
 /// Returns a sample for each interval, weighted with its seconds: the weighted mean is the rate of the

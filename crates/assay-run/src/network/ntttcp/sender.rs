@@ -97,9 +97,8 @@ impl<'a> SenderSync<'a> {
         target: &NetworkTarget,
         cancel: &'a AtomicBool,
     ) -> Result<Self, NetworkError> {
-        let target =
-            NetworkTarget { port: test.base_port.saturating_sub(1), ..target.clone() };
-        let (stream, address) = target.connect(cancel)?;
+        let target = NetworkTarget { port: test.base_port.saturating_sub(1), ..target.clone() };
+        let (stream, address) = target.connect(cancel).map_err(NetworkError::of_ntttcp)?;
         let control = ControlConnection::new(stream, address.to_string())?;
         Ok(Self { control, cancel: Some(cancel) })
     }
@@ -271,9 +270,7 @@ impl<'a> SenderThreads<'a> {
         let outcome = TestCycle {
             test: self.test,
             cycle_s,
-            read_bytes: &|| {
-                self.bytes.iter().map(|it| it.0.load(Ordering::Relaxed)).collect()
-            },
+            read_bytes: &|| self.bytes.iter().map(|it| it.0.load(Ordering::Relaxed)).collect(),
             wait: &mut |until_ns| self.wait(until_ns, &threads),
             observe,
         }
@@ -356,7 +353,7 @@ impl<'a> SenderThreads<'a> {
                 .map(SendingSocket::Tcp),
             true => socket::connect_udp(remote, &options).map(SendingSocket::Udp),
         };
-        opened.map_err(|source| NetworkError::not_connected(remote, &source))
+        opened.map_err(|source| NetworkError::not_connected(remote, &source).of_ntttcp())
     }
 
     /// Returns the address and port of a connection at this end, if the user requested either.

@@ -171,7 +171,8 @@ mod tests {
         for broken in ["", "Tcp: RetransSegs\n", "Tcp: RetransSegs\nTcp: x\n"] {
             assert_eq!(read_retransmits(broken, broken), RetransmitCounts::default());
         }
-        let interrupts = "  24:  1 20  PCI-MSI 98 eth0-rx\n  25: 300 0 PCI-MSI eth1\nLOC: 7 7\n";
+        let interrupts =
+            "  24:  1 20  PCI-MSI 98 eth0-rx\n  25: 300 0 PCI-MSI eth1\nLOC: 7 7\n";
         assert_eq!(count_interrupts(interrupts, "eth0"), 119, "every number of the line");
         assert_eq!(count_interrupts(interrupts, "none"), 0);
         let cpuinfo = "processor\t: 0\ncpu MHz\t\t: 2596.122\nprocessor\t: 1\ncpu MHz : 1\n";

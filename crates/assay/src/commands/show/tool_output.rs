@@ -11,9 +11,9 @@ use assay_run::importing;
 use assay_store::Store;
 
 use crate::arguments::ToolShape;
+use crate::ntttcp::{self, NtttcpShape};
 use crate::output_file;
 use crate::terminal::Terminal;
-use crate::ntttcp::{self, NtttcpShape};
 use crate::{ior, iperf3, osu, perftest, ping, qperf, sockperf, vdbench};
 use assay_emulation::fio::record as fio;
 

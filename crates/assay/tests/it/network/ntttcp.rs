@@ -250,9 +250,13 @@ fn stored_runs_print_the_same_again_and_pair_with_imports() {
         / parsed["ntttcps"]["realTime"]["value"].as_str().unwrap().parse::<f64>().unwrap();
     let mean = rate["mean"].as_f64().unwrap();
     assert!((mean / printed - 1.0).abs() < 1e-3, "{rate} {sent}");
-    // The receiver stores a run, too.
-    let list = world.assay(&["list"]).succeeded().out;
-    assert_eq!(list.matches("ntttcp").count(), 2, "{list}");
+    // The receiver stores a run, too: the newest one, which began
+    // when the sender asked for the start.
+    assert_eq!(show("latest", "ntttcp"), received);
+    let stored = world.json(&["show", "latest", "--json"]);
+    let goodput = &results(&stored, "network.tcp", "goodput")[0];
+    assert_eq!(goodput["parameters"]["path"], "loopback", "{goodput}");
+    assert_eq!(goodput["parameters"]["streams"], 4, "{goodput}");
     assert!(received.contains("throughput"), "{received}");
     world.write("sent.txt", &sent);
     for file in ["sent.txt", "result.xml"] {
@@ -307,7 +311,9 @@ fn held_receiver_serves_one_test_after_another() {
     let port = free_ports(2);
     let words = format!("-r 127.0.0.1 -p {port} -P 1 -t 1 -H --no-store");
     let receiver = Running(Some(start(&world, Implementation::Assay, &words)));
-    wait_until("the receiver has its ports", || is_open(port, false) && is_open(port - 1, false));
+    wait_until("the receiver has its ports", || {
+        is_open(port, false) && is_open(port - 1, false)
+    });
     for _ in 0..2 {
         let words = format!("ntttcp -s 127.0.0.1 -p {port} -P 1 -n 1 -t 1 --no-store");
         world.assay(&words.split(' ').collect::<Vec<_>>()).succeeded();
@@ -325,19 +331,22 @@ fn interrupted_and_refused_tests_are_failures() {
     let port = free_ports(2);
     let missing = format!("ntttcp -s 127.0.0.1 -p {port} -P 1 -t 1");
     let outcome = world.assay(&missing.split(' ').collect::<Vec<_>>()).failed_with(4);
-    assert!(outcome.err.contains("refused"), "{outcome:?}");
+    assert!(outcome.err.contains("connection refused"), "{outcome:?}");
+    assert!(outcome.err.contains("start `assay ntttcp -r ADDRESS`"), "{outcome:?}");
     let outcome = world.assay(&["ntttcp", "-s", "-t", "88"]).failed_with(2);
     assert!(outcome.err.contains("takes this number for a request"), "{outcome:?}");
     let outcome = world.assay(&["ntttcp", "-r", "-D"]).failed_with(2);
     assert!(outcome.err.contains("stays in the foreground"), "{outcome:?}");
     let words = format!("-r 127.0.0.1 -p {port} -P 1 --no-store");
     let receiver = Running(Some(start(&world, Implementation::Assay, &words)));
-    wait_until("the receiver has its ports", || is_open(port, false) && is_open(port - 1, false));
+    wait_until("the receiver has its ports", || {
+        is_open(port, false) && is_open(port - 1, false)
+    });
     let words = format!("-s 127.0.0.1 -p {port} -P 1 -n 1");
     let sender = Running(Some(start(&world, Implementation::Assay, &words)));
     let is_connected = || {
         let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
-        table.contains(&format!(":{port:04X} 0100007F")) 
+        table.contains(&format!(":{port:04X} 0100007F"))
     };
     wait_until("the sender is connected", is_connected);
     // A second one is told that the receiver is busy, once the test runs.

@@ -229,7 +229,7 @@ fn stored_run_prints_the_same_again() {
     let last = format!("\n{}, ", observations - 1);
     assert!(log.contains(&last) && log.ends_with("----\n"), "{last}: {log}");
     let document = world.json(&["show", "latest", "--json"]);
-    for metric in ["round_trip", "half_round_trip", "loss"] {
+    for metric in ["round_trip", "half_round_trip", "loss", "reordered"] {
         assert_eq!(results(&document, "network.udp", metric).len(), 1, "{metric}: {document}");
     }
     let words = ["sockperf", "pp", "-p", &port, "--json"];
@@ -376,4 +376,29 @@ fn link_named_sockperf_is_sockperf() {
     symlink(program, &link).unwrap();
     let output = Command::new(link).arg("--version").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "sockperf, version 3.7-assay\n");
+}
+
+#[test]
+fn runs_pair_with_imports_of_real_clients() {
+    if !is_installed("sockperf", "runs_pair_with_imports_of_real_clients") {
+        return;
+    }
+    for (mode, metric) in [
+        ("ping-pong -t 1 -m 64", "half round trip"),
+        ("ping-pong -t 1 --full-rtt --tcp", "round trip"),
+        ("under-load -t 1 --mps 5000 --reply-every 10", "half round trip"),
+        ("throughput -t 1 --mps 5000 -m 500", "send rate"),
+    ] {
+        let world = World::new();
+        let server =
+            SockperfServer::start(&world, Implementation::Assay, mode.contains("--tcp"));
+        let words = format!("{mode} -i 127.0.0.1 -p {}", server.port);
+        world.write("real.txt", &client(&world, Implementation::Real, &words));
+        world.assay(&["import", "real.txt", "--label", "real"]).succeeded();
+        client(&world, Implementation::Assay, &format!("{words} --label own"));
+        let compared = world.assay(&["compare", "real", "own"]).out;
+        let (paired, _) = compared.split_once("Other differences").unwrap_or((&compared, ""));
+        assert!(paired.contains(&format!(" {metric} ")), "{mode}: {compared}");
+        assert!(paired.contains("sockperf / assay"), "{mode}: {compared}");
+    }
 }

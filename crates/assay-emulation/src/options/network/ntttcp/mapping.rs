@@ -32,8 +32,8 @@ pub(super) fn parse(text: &str) -> Result<NtttcpMapping, String> {
     };
     match parts.next() {
         None => Ok(NtttcpMapping { ports, cpu, host }),
-        Some(more) => {
-            Err(format!("expected PORTS,CPU,HOST, found `{more}` after them; one -m is possible"))
-        }
+        Some(more) => Err(format!(
+            "expected PORTS,CPU,HOST, found `{more}` after them; one -m is possible"
+        )),
     }
 }

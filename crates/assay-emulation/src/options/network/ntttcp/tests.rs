@@ -103,7 +103,8 @@ fn impossible_values_are_refused() {
             typed.test().and_then(|mut test| typed.role(&mut test).map(drop)).unwrap_err();
         assert!(failure.to_string().starts_with(expected), "{line}: {failure}");
     }
-    for line in ["-s -r", "-P 0", "-P 513", "-p 1", "-m 0,*,h", "-m 8,x", "-u --no-delay", "-t -1"]
+    for line in
+        ["-s -r", "-P 0", "-P 513", "-p 1", "-m 0,*,h", "-m 8,x", "-u --no-delay", "-t -1"]
     {
         assert!(parse(line).is_err(), "{line}");
     }
