@@ -187,8 +187,10 @@ impl NtttcpCommand<'_> {
                 .note("listening on loopback only; use -r 0.0.0.0 to admit other hosts");
         }
         let served = ntttcp::with_server(test, serving, cancel, |server| {
+            let mut first = Vec::new();
+            self.print_event(NtttcpEvent::Threads(server.threads()), &mut first);
             loop {
-                if !self.receive_test(test, server)? || !serving.is_held {
+                if !self.receive_test(test, server, first.clone())? || !serving.is_held {
                     return Ok(());
                 }
             }
@@ -196,21 +198,24 @@ impl NtttcpCommand<'_> {
         served.map_err(|error| network_failure(&error)).and_then(|it| it)
     }
 
-    /// Receives one test; false if the user ends the wait for it.
+    /// Receives one test, whose lines begin with some; false if the user ends the wait for it.
     fn receive_test(
         &mut self,
         test: &NtttcpTest,
         server: &mut NtttcpServer<'_>,
+        mut lines: Vec<NtttcpLine>,
     ) -> Result<bool, CommandFailure> {
-        let mut lines = Vec::new();
-        self.print_event(NtttcpEvent::Threads(server.threads()), &mut lines);
         let connections = server.wait_for_test().map_err(|error| network_failure(&error))?;
         let Some(connections) = connections else { return Ok(false) };
-        let store = store_access::open_for_recording(&self.typed.keep)?;
-        let mut quiet = EmulationListener::new(&self.typed.keep);
+        let typed = self.typed;
+        let store = store_access::open_for_recording(&typed.keep)?;
+        let mut quiet = EmulationListener::new(&typed.keep);
         let phase = record::receiver_phase(test, connections);
-        let recording = begin(self.typed, store.as_ref(), phase, &mut quiet)?;
-        let outcome = server.run_test(&mut |event| self.print_event(event, &mut lines));
+        let mut run_test = || server.run_test(&mut |event| self.print_event(event, &mut lines));
+        // A sender without synchronisation does not wait for the beginning of a record.
+        let early = (!test.is_synchronised).then(&mut run_test);
+        let recording = begin(typed, store.as_ref(), phase, &mut quiet)?;
+        let outcome = early.unwrap_or_else(run_test);
         let entries = record::receiver_entries(test, server.peer(), &outcome);
         let ended = self.end_test(recording, lines, Ok(outcome), entries);
         server.linger();

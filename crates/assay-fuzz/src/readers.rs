@@ -497,20 +497,17 @@ fn ntttcp_numbers(bytes: &[u8]) -> String {
     let mut reader = ntttcp::NumberReader::default();
     let mut requests = ntttcp::SenderRequests::default();
     let mut rest = bytes;
-    let mut read = String::new();
+    let mut read = Vec::new();
     while !rest.is_empty() {
         let room = reader.room();
         let count = room.len().min(rest.len()).min(3);
         room[..count].copy_from_slice(&rest[..count]);
         rest = &rest[count..];
         if let Some(number) = reader.add(count) {
-            let answers = (
-                ntttcp::check_state(number),
-                ntttcp::read_start(number),
-                ntttcp::read_seconds(number),
-            );
-            read += &format!("{:?} {answers:?} ", requests.read(number));
+            let answers = (ntttcp::check_state(number), ntttcp::read_start(number));
+            let seconds = ntttcp::read_seconds(number);
+            read.push(format!("{:?} {answers:?} {seconds:?}", requests.read(number)));
         }
     }
-    read
+    read.join(" ")
 }

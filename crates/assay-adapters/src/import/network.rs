@@ -1,7 +1,6 @@
 //! Import of results of network tools.
 
-use super::{ImportFormat, ImportedMeasurement, format, missing, prepare_text};
-use crate::outputs::ToolError;
+use super::{ImportFormat, ImportedMeasurement, format};
 
 mod iperf2;
 mod iperf3_json;
@@ -115,22 +114,6 @@ pub(super) const FORMATS: &[ImportFormat] = &[
     format("ping", "ping", "ping of Linux, BSD and Windows", ping::is_ping, ping::read_ping)
         .with_contents("round trips, losses", ""),
 ];
-
-/// Reads an output of sockperf that has the result of one client.
-///
-/// # Errors
-/// If the output is damaged, has no result or has several.
-pub(crate) fn read_sockperf_run(text: &str) -> Result<ImportedMeasurement, ToolError> {
-    let contents = sockperf::read_sockperf(&prepare_text(text).text)?;
-    if let Some(failed) = contents.failed.into_iter().next() {
-        return Err(failed.error);
-    }
-    let mut measured = contents.measurements.into_iter();
-    match (measured.next(), measured.next()) {
-        (Some(one), None) => Ok(one),
-        _ => Err(missing("result of one client")),
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,16 @@
 //!
 //! Its messages have at least 14 bytes, and the first 400 ms and the last 50 ms do not count.
 
+use std::collections::BTreeSet;
+
+use assay_model::attribute::Attribute;
+use assay_model::event::EventCount;
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload, Workload};
 
 use super::{ToolDetection, VersionSource, client_invocation, server_address, unsupported};
-use crate::import::read_sockperf_run;
 use crate::invocation::{Invocation, ToolRequest};
-use crate::outputs::{Outputs, ParsedOutput, ToolError};
+use crate::outputs::{Outputs, ParsedOutput, ToolError, parse_positive, parse_whole};
+use crate::sockperf_text::{find_statistic, latency_figures};
 
 const NAME: &str = "sockperf";
 /// Bytes of a message: its header to the largest datagram.
@@ -67,26 +71,74 @@ pub(super) fn parse(
         return Err(unsupported(NAME, workload));
     }
     outputs.check_exit()?;
-    let run = read_sockperf_run(&outputs.stdout)?;
-    if run.benchmark != workload.benchmark() {
-        let what = format!(
-            "{} was requested, and {} measured",
-            workload.benchmark().id(),
-            run.benchmark.id()
-        );
+    let text = outputs.stdout.as_str();
+    if let Some(error) = text.lines().find_map(find_error) {
+        let how = "sockperf reported".to_owned();
+        return Err(ToolError::ProcessFailed { how, last_words: error.to_owned() });
+    }
+    let is_tcp = workload.as_tcp().is_some();
+    let protocol = if is_tcp { "# TCP" } else { "# UDP" };
+    if !text.lines().any(|line| line.trim_end().ends_with(protocol)) {
+        return Err(find_missing(protocol));
+    }
+    let mean = number_after(text, "Summary: Latency is ")?;
+    let mean_s = parse_positive("the latency", mean)? * 1e-6;
+    let statistics: Vec<(&str, &str)> = text.lines().filter_map(find_statistic).collect();
+    let names: BTreeSet<&str> = statistics.iter().map(|(name, _)| *name).collect();
+    if names.len() < statistics.len() {
+        let what = "a percentile occurs twice".to_owned();
         return Err(ToolError::Contradiction { what });
     }
-    let mut parsed = run.parsed;
-    if !parsed.values.iter().any(|it| it.metric == "half_round_trip") {
-        let what = "latency".to_owned();
-        return Err(ToolError::Missing { what, place: "standard output" });
+    let figures = latency_figures(mean_s, &statistics)?;
+    // The minimum is the last line.
+    let (Some(median), Some(_)) = (figures.percentiles.get("p50").copied(), figures.min) else {
+        let missing = "the last percentiles are missing".to_owned();
+        return Err(ToolError::Truncated { missing });
+    };
+    let mut parsed = ParsedOutput::default();
+    parsed.add_samples("half_round_trip", vec![median]);
+    parsed.set_metric_attribute("half_round_trip", Attribute::Statistic, "median");
+    parsed.set_figures("half_round_trip", figures);
+    if !is_tcp {
+        parsed.add_ratio("loss", read_loss(text)?);
     }
-    if !parsed.doubts.is_empty() {
-        return Err(ToolError::Truncated {
-            missing: "the last percentiles are missing".to_owned(),
-        });
-    }
-    // The detection of the tool has it.
-    parsed.version = None;
     Ok(parsed)
+}
+
+fn find_error(line: &str) -> Option<&str> {
+    let error = line.split_once("ERROR:").map(|(_, error)| error.trim());
+    error.or_else(|| line.find("No messages were received").map(|at| line[at..].trim()))
+}
+
+fn find_missing(what: &str) -> ToolError {
+    ToolError::Missing { what: what.to_owned(), place: "standard output" }
+}
+
+/// Returns the number after the only occurrence of a text.
+fn number_after<'t>(text: &'t str, before: &str) -> Result<&'t str, ToolError> {
+    let mut found = text.split(before).skip(1);
+    match (found.next(), found.next()) {
+        (Some(rest), None) => {
+            let end = rest.find(|it: char| !it.is_ascii_digit() && it != '.');
+            Ok(&rest[..end.unwrap_or(rest.len())])
+        }
+        (None, _) => Err(find_missing(before.trim())),
+        (Some(_), Some(_)) => {
+            let what = format!("`{}` occurs twice", before.trim());
+            Err(ToolError::Contradiction { what })
+        }
+    }
+}
+
+/// Reads the datagrams without a reply in the valid time.
+fn read_loss(text: &str) -> Result<EventCount, ToolError> {
+    let valid = text.split_once("[Valid Duration]").map_or("", |(_, rest)| rest);
+    let valid = valid.lines().next().unwrap_or_default();
+    let whole = parse_whole("SentMessages", number_after(valid, "SentMessages=")?)?;
+    let part = parse_whole("dropped messages", number_after(text, "# dropped messages = ")?)?;
+    if whole == 0 || part > whole {
+        let what = format!("{part} of {whole} messages were dropped");
+        return Err(ToolError::Contradiction { what });
+    }
+    Ok(EventCount { part, whole })
 }

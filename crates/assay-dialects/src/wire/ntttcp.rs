@@ -164,8 +164,8 @@ impl NumberReader {
 
 /// Requests of one sender, as its receiver reads them.
 ///
-/// The number after the question for the state is the time, whatever its value: a test of 88
-/// seconds is no `X`.
+/// The number after the question for the state is always the time: a test of 88 seconds is no
+/// `X`.
 #[derive(Debug, Default)]
 pub struct SenderRequests {
     is_time_due: bool,

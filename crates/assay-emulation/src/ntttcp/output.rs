@@ -133,7 +133,7 @@ impl NtttcpStyle {
             text += if is_set { name } else { "" };
         }
         let mut row = |name: &str, value: &dyn std::fmt::Display| {
-            text += &format!("{name} {value}\n");
+            text.push_str(&[name, " ", &value.to_string(), "\n"].concat());
         };
         match self.is_sender {
             true => row("connections:\t\t\t", &self.format_connections()),

@@ -11,6 +11,7 @@ mod virtual_function;
 use std::cell::RefCell;
 use std::net::IpAddr;
 
+use assay_adapters::outputs::ToolError;
 use assay_dialects::wire::iperf3::TransportProtocol;
 use assay_model::attribute::Attribute;
 use assay_model::failure::MissingHostFeature;
@@ -109,7 +110,7 @@ pub(super) struct ReachableWorkload {
     _far_end: ToolFarEnd,
 }
 
-/// What keeps the far end of a tool alive.
+/// Far end of a tool, alive until it is dropped.
 enum ToolFarEnd {
     Streams { _server: NetworkFarEnd },
     Sockperf { _server: SockperfFarEnd },

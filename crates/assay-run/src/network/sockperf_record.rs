@@ -123,7 +123,7 @@ fn latency_entries(
 }
 
 /// Marks a figure of messages that were sent without waiting, of which few are answered: it is another
-/// quantity than that of a ping-pong, as an import of sockperf's text tells it.
+/// quantity than that of a ping-pong, as in an import of sockperf's text.
 fn mark_under_load(entry: MeasurementEntry) -> MeasurementEntry {
     match entry {
         MeasurementEntry::Measured(mut key, value) => {

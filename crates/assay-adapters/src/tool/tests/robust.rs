@@ -22,8 +22,7 @@ fn check(text: &str) {
                 assert!(!measured.samples.is_empty());
                 let metric = invocation.workload.benchmark().metric(measured.metric).unwrap();
                 // Counted events may be zero; a rate or a time of 0 is never a measurement.
-                let may_be_none =
-                    ["retransmits", "loss", "reordered", "jitter"].contains(&metric.name);
+                let may_be_none = ["retransmits", "loss", "jitter"].contains(&metric.name);
                 let is_fit =
                     |it: &f64| it.is_finite() && (*it > 0.0 || (may_be_none && *it >= 0.0));
                 assert!(measured.samples.iter().all(is_fit), "{measured:?}");

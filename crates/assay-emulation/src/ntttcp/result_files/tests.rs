@@ -1,3 +1,5 @@
+//! Tests of the files against members of ntttcp.
+
 use serde_json::Value;
 
 use super::super::output::tests::{outcome, sender_style};

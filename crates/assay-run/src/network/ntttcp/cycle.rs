@@ -98,7 +98,7 @@ impl TestCycle<'_> {
         let mut due_ns = last.at_ns;
         loop {
             due_ns += INTERVAL_NS;
-            // What remains is no interval of its own if it is shorter than a fifth of one.
+            // A rest shorter than a fifth of an interval belongs to the one before it.
             let is_end = due_ns.saturating_add(INTERVAL_NS / 5) >= until_ns;
             let ended = (self.wait)(if is_end { until_ns } else { due_ns });
             let now = self.read();

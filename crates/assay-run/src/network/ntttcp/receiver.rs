@@ -172,7 +172,7 @@ impl NtttcpServer<'_> {
         }))
     }
 
-    /// Returns what has arrived so far: connections, or bytes over UDP.
+    /// Returns the number of arrived connections, or of bytes over UDP.
     fn arrived(&self) -> u64 {
         match self.test.is_udp {
             true => self.count(|it| &it.bytes),
@@ -279,7 +279,7 @@ impl NtttcpServer<'_> {
 }
 
 /// Waits until a clock reading, while requests of senders are answered, unless the test ends before.
-/// `was_open` tells whether a connection has been open, so that its end is one.
+/// `was_open` is set once a connection is open: the test ends when all are closed again.
 fn wait(
     (test, ports, cancel): (&NtttcpTest, &[PortSocket], &AtomicBool),
     mut sync: Option<&mut SyncServer>,

@@ -15,7 +15,7 @@ const MAX_PARTICIPANTS: usize = 8;
 /// Requests of one sender before the others have their turn.
 const REQUESTS_PER_TURN: usize = 8;
 
-/// Connections of senders, and what they agreed upon.
+/// Connections of senders, and the agreed time.
 pub(super) struct SyncServer {
     listener: TcpListener,
     senders: Vec<SyncSender>,
@@ -35,7 +35,7 @@ struct SyncSender {
     is_closed: bool,
 }
 
-/// What a sender asked for.
+/// Demand of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SyncDemand {
     /// All senders are there: call [`SyncServer::start`].

@@ -26,7 +26,7 @@ pub struct RetransmitCounts {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct NtttcpUsage {
     pub cpus: u32,
-    /// Clock of the first CPU in MHz; 0 if the machine does not tell.
+    /// Clock of the first CPU in MHz; 0 if the machine hides it.
     pub clock_mhz: f64,
     /// Shares of the time of all CPUs.
     pub user: f64,

@@ -1,3 +1,5 @@
+//! Tests of ntttcp's options.
+
 use clap::{Args, Command, FromArgMatches};
 
 use super::*;
