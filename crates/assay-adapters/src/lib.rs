@@ -27,6 +27,7 @@ pub mod mpi_launch;
 mod mpi_text;
 pub mod outputs;
 pub mod perftest_text;
+mod sockperf_text;
 pub mod stream_text;
 pub mod tool;
 mod vdbench_flat;

@@ -21,6 +21,7 @@ mod osu;
 mod perftest;
 mod ping;
 mod qperf;
+mod sockperf;
 pub(crate) mod storage;
 mod stream;
 mod vdbench;
@@ -191,6 +192,12 @@ pub const TOOLS: &[ToolAdapter] = &[
         "qperf",
         "qperf as client: the mean of half a round trip over TCP and UDP, and the goodput \
                 of one TCP stream. The far end is `qperf` or `assay qperf`."
+    ),
+    tool!(
+        sockperf,
+        "sockperf",
+        "sockperf as client: half round trips over TCP and UDP, of messages of 14 bytes or more. The far \
+                end is `sockperf server` or `assay sockperf server`."
     ),
     tool!(ping, "ping", "The system's ping: round trips of ICMP echoes, a hundred at a time."),
     perftest::adapter(

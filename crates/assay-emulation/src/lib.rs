@@ -1,5 +1,5 @@
 //! Commands with the options and output of other tools: Vdbench, fio, IOR, iperf3,
-//! qperf, sockperf, ping, perftest and OSU's.
+//! qperf, sockperf, ntttcp, ping, perftest and OSU's.
 //!
 //! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
 
@@ -9,6 +9,7 @@ pub mod called_name;
 pub mod fio;
 pub mod ior;
 pub mod iperf3;
+pub mod ntttcp;
 pub mod options;
 pub mod osu;
 pub mod perftest;

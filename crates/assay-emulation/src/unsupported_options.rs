@@ -1,7 +1,7 @@
-//! Unsupported options of iperf3, qperf, sockperf and ping, and the failure for an unsupported option of any
-//! tool.
+//! Unsupported options of iperf3, qperf, sockperf, ntttcp and ping, and the failure for an unsupported
+//! option of any tool.
 //!
-//! The parsers of these four derive from their structs, whose fields are the rows of supported options.
+//! The parsers of these five derive from their structs, whose fields are the rows of supported options.
 
 use std::convert::Infallible;
 
@@ -16,6 +16,7 @@ const COMMANDS: &[(EmulatedTool, &[RefusedOption])] = &[
     (describe_tool("iperf3"), IPERF3),
     (describe_tool("qperf"), QPERF),
     (describe_tool("sockperf"), SOCKPERF),
+    (describe_tool("ntttcp"), NTTTCP),
     (describe_tool("ping"), PING),
 ];
 
@@ -88,6 +89,12 @@ const SOCKPERF: &[RefusedOption] = &[
     reject("--data-file", "playback is not supported", "use under-load with --mps N"),
 ];
 
+const NTTTCP: &[RefusedOption] = &[reject(
+    "-D",
+    "a receiver stays in the foreground",
+    "start it with `nohup … &`; -H holds it after a test",
+)];
+
 const PING: &[RefusedOption] = &[
     reject(
         "-A",
@@ -133,7 +140,7 @@ pub const fn reject(
     OptionSpec::reject(names, ValueKind::Flag, why, instead)
 }
 
-/// Finds the refusal of an option of iperf3, qperf, sockperf or ping.
+/// Finds the refusal of an option of iperf3, qperf, sockperf, ntttcp or ping.
 #[must_use]
 pub fn find_refusal(command: &str, option: &str) -> Option<UnsupportedOption> {
     let (tool, rows) = COMMANDS.iter().find(|(tool, _)| tool.command == command)?;
@@ -166,7 +173,7 @@ mod tests {
 
     use super::*;
     use crate::options::network::{
-        Iperf3Arguments, PingArguments, QperfArguments, SockperfArguments,
+        Iperf3Arguments, NtttcpArguments, PingArguments, QperfArguments, SockperfArguments,
     };
 
     #[test]
@@ -177,6 +184,7 @@ mod tests {
                 "iperf3" => Iperf3Arguments::augment_args(command),
                 "qperf" => QperfArguments::augment_args(command),
                 "sockperf" => SockperfArguments::augment_args(command),
+                "ntttcp" => NtttcpArguments::augment_args(command),
                 "ping" => PingArguments::augment_args(command),
                 other => panic!("{other} has no options here"),
             };

@@ -8,7 +8,7 @@ use std::path::Path;
 use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::lint;
 use assay_dialects::wire::iperf3::{self, Cookie, Iperf3Parameters, Iperf3Results};
-use assay_dialects::wire::{qperf, sockperf};
+use assay_dialects::wire::{ntttcp, qperf, sockperf};
 use assay_dialects::{fio, ior, vdbench};
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::{self, Placement};
@@ -61,6 +61,7 @@ pub const READERS: &[FuzzedReader] = &[
         &["\0\0\0\0\0\0\0\x01\0\x03\0\0\0\x14four…"],
         sockperf_messages,
     ),
+    reader("ntttcp-numbers", &[], &["\0\0\0X\0\0\0<\0\0\0R\0\0\0E"], ntttcp_numbers),
     reader("hpcc", &["assay-adapters/tests/golden/hpcc/*"], &[], tools::hpcc),
     reader("xhpl", &["assay-adapters/tests/golden/xhpl/*"], &[], tools::xhpl),
     reader("stream", &["assay-adapters/tests/golden/stream/*"], &[], tools::stream),
@@ -72,6 +73,12 @@ pub const READERS: &[FuzzedReader] = &[
     reader("vdbench-output", &["assay-adapters/tests/golden/vdbench/*"], &[], tools::vdbench),
     reader("iperf3-output", &["assay-adapters/tests/golden/iperf3/*"], &[], tools::iperf3),
     reader("qperf-output", &["assay-adapters/tests/golden/qperf/*"], &[], tools::qperf),
+    reader(
+        "sockperf-output",
+        &["assay-adapters/tests/golden/sockperf/*"],
+        &[],
+        tools::sockperf,
+    ),
     reader("lint", &["assay-claims/tests/pages/*.md"], PAGES, lint_page),
     reader("references", &[], CLAIM_FILES, read_expectations),
     reader("import", IMPORT_PATTERNS, IMPORT_TEXTS, tools::import),
@@ -484,4 +491,23 @@ fn sockperf_messages(bytes: &[u8]) -> String {
     room[..count].copy_from_slice(&bytes[..count]);
     datagram.add(count);
     format!("{messages} {}", datagram.take_datagram().is_some())
+}
+
+fn ntttcp_numbers(bytes: &[u8]) -> String {
+    let mut reader = ntttcp::NumberReader::default();
+    let mut requests = ntttcp::SenderRequests::default();
+    let mut rest = bytes;
+    let mut read = Vec::new();
+    while !rest.is_empty() {
+        let room = reader.room();
+        let count = room.len().min(rest.len()).min(3);
+        room[..count].copy_from_slice(&rest[..count]);
+        rest = &rest[count..];
+        if let Some(number) = reader.add(count) {
+            let answers = (ntttcp::check_state(number), ntttcp::read_start(number));
+            let seconds = ntttcp::read_seconds(number);
+            read.push(format!("{:?} {answers:?} {seconds:?}", requests.read(number)));
+        }
+    }
+    read.join(" ")
 }

@@ -177,5 +177,5 @@ macro_rules! tools {
 }
 tools!(
     hpcc "hpcc", xhpl "xhpl", stream "stream", likwid "likwid-bench", osu "osu", imb "imb", fio "fio",
-    ior "ior", vdbench "vdbench", iperf3 "iperf3", qperf "qperf", ping "ping"
+    ior "ior", vdbench "vdbench", iperf3 "iperf3", qperf "qperf", sockperf "sockperf", ping "ping"
 );

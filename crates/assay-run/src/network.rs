@@ -18,6 +18,7 @@ pub mod iperf3_record;
 mod iperf3_series;
 pub mod iperf3_server;
 pub mod meter;
+pub mod ntttcp;
 pub(crate) mod path;
 pub mod plausibility;
 pub mod qperf_client;

@@ -15,7 +15,7 @@ use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{
-    Iperf3Arguments, PingArguments, QperfArguments, SockperfArguments,
+    Iperf3Arguments, NtttcpArguments, PingArguments, QperfArguments, SockperfArguments,
 };
 use assay_emulation::options::osu::MpiArguments;
 use assay_emulation::options::perftest::RdmaArguments;
@@ -90,7 +90,7 @@ use values::{Bandwidth, parse_count, parse_margin, parse_note, parse_parameter, 
     max_term_width = 100,
     after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained,\n\
         `assay help docs` lists the guides.\n\
-        Called by a tool's name (`ln -s assay fio`; also vdbench, ior, iperf3, qperf, sockperf,\n\
+        Called by a tool's name (`ln -s assay fio`; also vdbench, ior, iperf3, qperf, sockperf, ntttcp,\n\
         ib_send_lat, osu_latency and their like), assay is that tool."
 )]
 pub(crate) struct Arguments {
@@ -125,6 +125,8 @@ pub(crate) enum AssayCommand {
     Qperf(QperfArguments),
     /// Run a sockperf client or server, with sockperf's options, output and protocol
     Sockperf(Box<SockperfArguments>),
+    /// Run an ntttcp sender or receiver, with ntttcp-for-linux's options, output and protocol
+    Ntttcp(Box<NtttcpArguments>),
     /// Send ICMP echo requests and report the distribution of round trips
     Ping(PingArguments),
     /// Measure MPI point-to-point and collective operations as the OSU benchmarks do, under any MPI
@@ -192,6 +194,7 @@ impl AssayCommand {
                 | Self::Iperf3(_)
                 | Self::Qperf(_)
                 | Self::Sockperf(_)
+                | Self::Ntttcp(_)
                 | Self::Ping(_)
                 | Self::Mpi(_)
                 | Self::Rdma(_)

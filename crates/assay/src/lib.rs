@@ -18,7 +18,7 @@ use assay_console::{
 };
 use assay_emulation::options::network::normalize_qperf_words;
 use assay_emulation::{
-    called_name, fio, ior, iperf3, osu, perftest, ping, qperf, sockperf, vdbench,
+    called_name, fio, ior, iperf3, ntttcp, osu, perftest, ping, qperf, sockperf, vdbench,
 };
 
 use assay_report::locale;
@@ -119,6 +119,7 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         AssayCommand::Ior(typed) => ior::ior(&typed, terminal),
         AssayCommand::Iperf3(typed) => iperf3::iperf3(&typed, &*cancel_on_signals()?, terminal),
         AssayCommand::Qperf(typed) => qperf::qperf(&typed, &*cancel_on_signals()?, terminal),
+        AssayCommand::Ntttcp(typed) => ntttcp::ntttcp(&typed, &*cancel_on_signals()?, terminal),
         AssayCommand::Sockperf(typed) => {
             sockperf::sockperf(&typed, &*cancel_on_signals()?, terminal)
         }

@@ -1,5 +1,5 @@
-//! Command-line options of `assay iperf3`, `assay qperf`, `assay sockperf` and `assay ping`: those of
-//! the tools.
+//! Command-line options of `assay iperf3`, `assay qperf`, `assay sockperf`, `assay ntttcp` and
+//! `assay ping`: those of the tools.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -13,12 +13,14 @@ use assay_console::options::{self, RecordArguments};
 
 pub use self::iperf3::Iperf3Arguments;
 pub(crate) use self::iperf3::Iperf3TestArguments;
+pub use self::ntttcp::NtttcpArguments;
 pub use self::sockperf::SockperfArguments;
 
 mod iperf3;
 #[cfg(test)]
 mod iperf3_page_tests;
 mod iperf3_values;
+pub(crate) mod ntttcp;
 pub(crate) mod qperf_parameters;
 pub(crate) mod sockperf;
 

@@ -4,12 +4,14 @@
 mod connections;
 mod far_end;
 mod latency;
+mod sockperf_far_end;
 mod throughput;
 mod virtual_function;
 
 use std::cell::RefCell;
 use std::net::IpAddr;
 
+use assay_adapters::outputs::ToolError;
 use assay_dialects::wire::iperf3::TransportProtocol;
 use assay_model::attribute::Attribute;
 use assay_model::failure::MissingHostFeature;
@@ -23,6 +25,7 @@ use crate::network::target::NetworkTarget;
 use crate::recorder::{CaseError, Recorder};
 
 use far_end::NetworkFarEnd;
+use sockperf_far_end::SockperfFarEnd;
 
 use super::run_cache::{self, RunCache};
 
@@ -104,25 +107,52 @@ fn reachable_targets(
 /// process, which ends when this is dropped.
 pub(super) struct ReachableWorkload {
     pub(super) workload: Workload,
-    _far_end: NetworkFarEnd,
+    _far_end: ToolFarEnd,
 }
+
+/// Far end of a tool, alive until it is dropped.
+enum ToolFarEnd {
+    Streams { _server: NetworkFarEnd },
+    Sockperf { _server: SockperfFarEnd },
+}
+
+/// Tool whose protocol only a server of its own has.
+const SOCKPERF: &str = "sockperf";
 
 /// Resolves the far end for a tool and records the path of its traffic; returns `None` for a
 /// workload without a far end.
 pub(super) fn resolve_far_end(
+    tool: &'static str,
     workload: &Workload,
     cache: &RunCache,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<ReachableWorkload>, CaseError> {
     let mut workload = workload.clone();
+    let is_tcp = workload.as_tcp().is_some();
     let Some(work) = workload.as_network_mut() else { return Ok(None) };
     cache.require(work, MissingHostFeature::Address)?;
     cache.require(work, MissingHostFeature::Connection)?;
-    let far_end = NetworkFarEnd::resolve(work, recorder)?;
-    if work.to.is_none() || recorder.pair().is_some() {
-        recorder.add_fact(Attribute::FarEnd, "assay");
-        far_end.fill_workload(work);
-    }
+    let far_end = match tool {
+        SOCKPERF if recorder.pair().is_some() => {
+            let why = "a pair of hosts: the far end has no server of its protocol".to_owned();
+            return Err(ToolError::UnsupportedWorkload { tool, why }.into());
+        }
+        SOCKPERF if work.to.is_none() => {
+            let server = SockperfFarEnd::start(is_tcp)?;
+            recorder.add_fact(Attribute::FarEnd, "assay");
+            work.to = Some(server.address.ip().to_string());
+            work.port = Some(server.address.port());
+            ToolFarEnd::Sockperf { _server: server }
+        }
+        _ => {
+            let server = NetworkFarEnd::resolve(work, recorder)?;
+            if work.to.is_none() || recorder.pair().is_some() {
+                recorder.add_fact(Attribute::FarEnd, "assay");
+                server.fill_workload(work);
+            }
+            ToolFarEnd::Streams { _server: server }
+        }
+    };
     let host = work.to.clone().unwrap_or_default();
     // The port does not affect the choice of a route.
     if let Some(address) = NetworkTarget::new(&host, 9).addresses()?.first() {

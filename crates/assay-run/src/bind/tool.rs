@@ -31,7 +31,7 @@ pub(super) fn measure(
 ) -> Result<StopReason, CaseError> {
     let repetitions = case.stopping.repetitions;
     // Keeps the far end, if there is one, alive until the tool has finished.
-    let reached = network::resolve_far_end(&case.workload, known, recorder)?;
+    let reached = network::resolve_far_end(tool.name, &case.workload, known, recorder)?;
     let workload = reached.as_ref().map_or(&case.workload, |reached| &reached.workload);
     let request = ToolRequest { workload, tool: found, repetitions, cpu_flags };
     let invocations = (tool.command)(&request)?;

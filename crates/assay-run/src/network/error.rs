@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_dialects::wire::{iperf3, qperf, sockperf};
+use assay_dialects::wire::{iperf3, ntttcp, qperf, sockperf};
 use assay_fleet::remote::calls::CallError;
 use assay_kernels::network::thread_refusal::ThreadRefusal;
 use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHostFeature};
@@ -50,6 +50,10 @@ pub enum NetworkError {
     Qperf { peer: String, source: qperf::QperfProtocolError },
     #[error("the test with {peer} failed")]
     Sockperf { peer: String, source: sockperf::SockperfProtocolError },
+    #[error("cannot connect to {address}: connection refused")]
+    NoNtttcpReceiver { address: String },
+    #[error("the test with {peer} failed")]
+    Ntttcp { peer: String, source: ntttcp::NtttcpProtocolError },
     /// A client of this server violated the protocol.
     #[error("cannot serve {peer}")]
     SockperfClient { peer: String, source: sockperf::SockperfProtocolError },
@@ -133,6 +137,18 @@ impl NetworkError {
         }
     }
 
+    /// Names the receiver of ntttcp's tests, if nothing accepts them.
+    pub fn of_ntttcp(self) -> Self {
+        match self {
+            Self::Known(FailureReason::NotConnected {
+                address,
+                how: ConnectFailure::Refused,
+                ..
+            }) => Self::NoNtttcpReceiver { address },
+            other => other,
+        }
+    }
+
     /// Error for an additional stream that could not be opened.
     pub fn stream_not_opened(peer: &str, source: io::Error) -> Self {
         match source.kind() {
@@ -179,6 +195,8 @@ impl NetworkError {
             | Self::ClosedAfterLogin { .. }
             | Self::Qperf { .. }
             | Self::Sockperf { .. }
+            | Self::Ntttcp { .. }
+            | Self::NoNtttcpReceiver { .. }
             | Self::SockperfClient { .. }
             | Self::NoReply { .. }
             | Self::NoValidReply { .. }
@@ -264,6 +282,10 @@ impl NetworkError {
             Self::NoLogin { .. } => "use another key, user or password",
             Self::Iperf3 { source, .. } => iperf3_advice(source),
             Self::Qperf { .. } => "check that qperf 0.4 or assay serves this port",
+            Self::Ntttcp { source, .. } => ntttcp_advice(source),
+            Self::NoNtttcpReceiver { .. } => {
+                "start `assay ntttcp -r ADDRESS` or `ntttcp -r` there, with the same -p, -P, -N and -u"
+            }
             Self::Sockperf { .. }
             | Self::SockperfClient { .. }
             | Self::NoReply { .. }
@@ -340,6 +362,21 @@ fn iperf3_advice(error: &iperf3::Iperf3ProtocolError) -> &'static str {
             "check the server's output for the reason"
         }
         _ => "check that iperf3 or assay serves this port",
+    }
+}
+
+/// Returns advice on an ntttcp test that a receiver refused.
+const fn ntttcp_advice(error: &ntttcp::NtttcpProtocolError) -> &'static str {
+    match error {
+        ntttcp::NtttcpProtocolError::Busy => {
+            "wait for its test to end, or use the ports of another receiver with -p"
+        }
+        ntttcp::NtttcpProtocolError::Refused => {
+            "start the receiver with -M for several senders, of which only the last one has -L"
+        }
+        ntttcp::NtttcpProtocolError::NegativeSeconds(_) => {
+            "check that ntttcp or assay serves the port below -p, or send without it by -N"
+        }
     }
 }
 

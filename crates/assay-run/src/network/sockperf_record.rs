@@ -2,6 +2,7 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::EventCount;
 use assay_model::workload::{
     NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, Workload,
 };
@@ -97,13 +98,32 @@ fn latency_entries(
     let times_ns = &observed.round_trips_ns;
     let mut entries = time_entries(times_ns, span, "round_trip", 1);
     entries.extend(time_entries(times_ns, span, "half_round_trip", 2));
-    if !test.is_tcp
-        && let Some(lost) = outcome.times.count_lost()
-    {
-        let lost = EntryValue::Count(span, lost);
-        entries.push(MeasurementEntry::measured("loss", lost));
+    if !test.is_tcp {
+        let counted = observed.round_trips_ns.len() as u64;
+        let part = observed.out_of_order;
+        let reordered = EventCount { part, whole: counted + part + observed.dropped };
+        let counts = [("loss", outcome.times.count_lost()), ("reordered", Some(reordered))];
+        entries.extend(counts.into_iter().filter_map(|(metric, count)| {
+            let value = EntryValue::Count(span, count?);
+            Some(MeasurementEntry::measured(metric, value))
+        }));
     }
-    entries
+    match test.mode {
+        SockperfMode::UnderLoad => entries.into_iter().map(mark_under_load).collect(),
+        SockperfMode::PingPong | SockperfMode::Throughput => entries,
+    }
+}
+
+/// Marks a figure of messages that were sent without waiting, of which few are answered: it is another
+/// quantity than that of a ping-pong, as in an import of sockperf's text.
+fn mark_under_load(entry: MeasurementEntry) -> MeasurementEntry {
+    match entry {
+        MeasurementEntry::Measured(mut key, value) => {
+            key.dimensions.insert(Attribute::Operation, "under-load".into());
+            MeasurementEntry::Measured(key, value)
+        }
+        other => other,
+    }
 }
 
 fn rate_entry(test: &SockperfTest, outcome: &SockperfOutcome) -> MeasurementEntry {

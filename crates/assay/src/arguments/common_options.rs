@@ -50,6 +50,8 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("iperf3", "lj··f·s·"),
     ("qperf", EMULATED),
     ("sockperf", EMULATED),
+    // `-j` is ntttcp's own option for JSON.
+    ("ntttcp", "l·····s·"),
     ("ping", "lj·q··s·"),
     ("mpi", EMULATED),
     ("rdma", EMULATED),

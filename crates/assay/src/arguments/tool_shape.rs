@@ -13,6 +13,12 @@ pub(crate) enum ToolShape {
     Qperf,
     /// Output of sockperf
     Sockperf,
+    /// Console output of ntttcp
+    Ntttcp,
+    /// XML file of ntttcp (-x)
+    NtttcpXml,
+    /// JSON file of ntttcp (-j)
+    NtttcpJson,
     /// Statistics of ping
     Ping,
     /// Table of perftest
@@ -49,6 +55,9 @@ impl ToolShape {
             Self::Iperf3Json => format == "iperf3-json",
             Self::Qperf => format == "qperf",
             Self::Sockperf => format == "sockperf",
+            Self::Ntttcp => format == "ntttcp",
+            Self::NtttcpXml => format == "ntttcp-xml",
+            Self::NtttcpJson => false,
             Self::Ping => format == "ping",
             Self::Perftest => format == "perftest",
             Self::PerftestJson => format == "perftest-json",
@@ -68,6 +77,7 @@ impl ToolShape {
             Self::Iperf3 | Self::Iperf3Json => "iperf3",
             Self::Qperf => "qperf",
             Self::Sockperf => "sockperf",
+            Self::Ntttcp | Self::NtttcpXml | Self::NtttcpJson => "ntttcp",
             Self::Ping => "ping",
             Self::Perftest | Self::PerftestJson => "perftest",
             Self::Osu => "osu",

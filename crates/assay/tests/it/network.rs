@@ -14,6 +14,7 @@ mod iperf3_options;
 pub(crate) mod link;
 mod login;
 mod lying_servers;
+mod ntttcp;
 mod path;
 mod peers;
 mod servers;

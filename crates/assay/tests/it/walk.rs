@@ -25,7 +25,7 @@ const PAGE_HEAD: &str = "# Example sessions\n\nWritten by a test from `crates/as
     (`UPDATE_EXPECT=1 cargo test -p assay --test it walk`).\nThe runs were imported from other tools' files; \
     their identifiers are numbered here.\n";
 /// Commands whose documents need a device, a server, a permission or MPI, or are those of a tool.
-const NOT_WALKED: [&str; 6] = ["iperf3", "mpi", "ping", "qperf", "rdma", "sockperf"];
+const NOT_WALKED: [&str; 7] = ["iperf3", "mpi", "ntttcp", "ping", "qperf", "rdma", "sockperf"];
 
 /// Command line of the walk.
 struct WalkStep {

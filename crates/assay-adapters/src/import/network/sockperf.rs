@@ -6,7 +6,7 @@
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 use assay_model::doubt::Doubt;
-use assay_model::event::{EventCount, ToolFigures};
+use assay_model::event::EventCount;
 use assay_model::workload::TransferDirection;
 
 use super::super::{
@@ -17,6 +17,7 @@ use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{
     ParsedOutput, ToolError, parse_non_negative, parse_positive, parse_whole,
 };
+use crate::sockperf_text::{find_statistic, latency_figures};
 
 pub(super) fn is_sockperf(text: &str) -> bool {
     text.contains("sockperf:")
@@ -166,14 +167,11 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
     } else if line.contains(" messages sent in ") {
         let seconds = word_after(line, " messages sent in ").unwrap_or_default();
         run.sent_in_s = Some(parse_non_negative("the time of sending", seconds)?);
-    } else if let Some((_, rest)) = line.split_once("---> ") {
-        if let Some((name, value)) = rest.split_once('=') {
-            let name = name.trim_start_matches("percentile").trim();
-            if run.statistics.iter().any(|(known, _)| *known == name) {
-                run.damage.get_or_insert(mixed_lines("a percentile occurs twice"));
-            }
-            run.statistics.push((name, value.trim()));
+    } else if let Some((name, value)) = find_statistic(line) {
+        if run.statistics.iter().any(|(known, _)| *known == name) {
+            run.damage.get_or_insert(mixed_lines("a percentile occurs twice"));
         }
+        run.statistics.push((name, value));
     } else if let Some((_, summary)) = line.split_once("Summary:") {
         read_summary(summary, run)?;
     }
@@ -258,17 +256,7 @@ fn measure_latency(
     metric: &'static str,
     mean_s: f64,
 ) -> Result<ImportedMeasurement, ToolError> {
-    let mut figures = ToolFigures { mean: Some(mean_s), ..ToolFigures::default() };
-    for (name, value) in &run.statistics {
-        let value = parse_positive(name, value)? * 1e-6;
-        match *name {
-            "<MAX> observation" => figures.max = Some(value),
-            "<MIN> observation" => figures.min = Some(value),
-            percentile => {
-                figures.percentiles.insert(percentile_name(percentile), value);
-            }
-        }
-    }
+    let figures = latency_figures(mean_s, &run.statistics)?;
     let median = figures.percentiles.get("p50").copied();
     let mut parsed =
         ParsedOutput { version: run.version.map(str::to_owned), ..ParsedOutput::default() };
@@ -289,15 +277,6 @@ fn measure_latency(
     dimensions.extend(run.to.map(|to| (Attribute::To, to.into())));
     dimensions.extend(run.message_bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
     Ok(ImportedMeasurement::new("sockperf", benchmark(run), dimensions, parsed))
-}
-
-/// Names a percentile: `99.900` → `p99.9`.
-fn percentile_name(percentile: &str) -> String {
-    let digits = match percentile.contains('.') {
-        true => percentile.trim_end_matches('0').trim_end_matches('.'),
-        false => percentile,
-    };
-    format!("p{digits}")
 }
 
 fn benchmark(run: &SockperfRun<'_>) -> Benchmark {

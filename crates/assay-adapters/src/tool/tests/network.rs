@@ -57,6 +57,8 @@ pub(super) fn workloads() -> Vec<Workload> {
         udp(throughput(4, TransferDirection::Send)),
         Workload::NetworkTcp(to_host(ping_pong(1))),
         Workload::NetworkUdp(to_host(ping_pong(1))),
+        Workload::NetworkTcp(to_host(ping_pong(64))),
+        Workload::NetworkUdp(to_host(ping_pong(64))),
         Workload::NetworkIcmp(to_host(ping_pong(56))),
     ]
 }
@@ -87,6 +89,8 @@ fn each_tool_supports_expected_workloads() {
         (spinning(false, Some(5.0), 0), ""),
         (spinning(false, None, 6), ""),
         (Workload::NetworkUdp(to_host(ping_pong(1))), "qperf"),
+        (Workload::NetworkUdp(to_host(ping_pong(14))), "qperf sockperf"),
+        (Workload::NetworkTcp(to_host(ping_pong(65_508))), "qperf"),
         (Workload::NetworkIcmp(to_host(ping_pong(56))), "ping"),
     ] {
         let takers = TOOLS.iter().filter(|tool| (tool.supports)(&workload));
@@ -123,7 +127,7 @@ fn iperf3_command_requests_one_document() {
 }
 
 #[test]
-fn qperf_and_ping_commands() {
+fn qperf_sockperf_and_ping_commands() {
     let test = ping_pong(64);
     let own = NetworkWorkload { to: None, port: Some(4000), test };
     check_own_command(
@@ -133,6 +137,17 @@ fn qperf_and_ping_commands() {
         network.tcp tcp_lat ×5 on []
         LC_ALL=C
         /opt/qperf 127.0.0.1 -lp 4000 -m 64 -t 1 -e 6 tcp_lat
+    "#]],
+    );
+    let test = ping_pong(64);
+    let own = NetworkWorkload { to: None, port: Some(4000), test };
+    check_own_command(
+        "sockperf",
+        &Workload::NetworkTcp(own),
+        &expect![[r#"
+        network.tcp ping-pong ×5 on []
+        LC_ALL=C
+        /opt/sockperf ping-pong -i 127.0.0.1 -p 4000 -m 64 -t 1 --tcp
     "#]],
     );
     let one = tcp(throughput(1, TransferDirection::Send));
@@ -163,6 +178,8 @@ fn parses_versions() {
         ("iperf3", "iperf 3.12 (cJSON 1.7.15)\nLinux vm\n", Some("3.12")),
         ("iperf3", "iperf3: command not found", None),
         ("qperf", "qperf 0.4.11\n", Some("0.4.11")),
+        ("sockperf", "sockperf, version 3.7-no.git\n   compiled 2021\n", Some("3.7-no.git")),
+        ("sockperf", "3.7\n", None),
         ("ping", "ping from iputils 20221126\nlibcap: yes\n", Some("iputils 20221126")),
         ("ping", "BusyBox v1.35", None),
     ] {

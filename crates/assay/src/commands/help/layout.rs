@@ -220,6 +220,13 @@ const EXAMPLES: &[(&str, &str)] = &[
   assay sockperf under-load -i HOST --mps 50000 --reply-every 50",
     ),
     (
+        "ntttcp",
+        "Examples:
+  assay ntttcp -r ADDRESS               the receiver, on one host
+  assay ntttcp -s HOST -t 30 -W 5 -C 5  the sender, on the other
+  assay ntttcp -s HOST -P 8 -n 4 -N     without synchronisation, as for Windows' ntttcp",
+    ),
+    (
         "ping",
         "Examples:
   assay ping vm2 -c 100",

@@ -11,6 +11,7 @@ use assay_run::importing;
 use assay_store::Store;
 
 use crate::arguments::ToolShape;
+use crate::ntttcp::{self, NtttcpShape};
 use crate::output_file;
 use crate::terminal::Terminal;
 use crate::{ior, iperf3, osu, perftest, ping, qperf, sockperf, vdbench};
@@ -56,6 +57,9 @@ pub(super) fn print_tool_output(
         ToolShape::Iperf3Json => iperf3::render_stored(run, store, true),
         ToolShape::Qperf => qperf::render_stored(run, store),
         ToolShape::Sockperf => sockperf::render_stored(run, store),
+        ToolShape::Ntttcp => ntttcp::render_stored(run, store, NtttcpShape::Console),
+        ToolShape::NtttcpXml => ntttcp::render_stored(run, store, NtttcpShape::Xml),
+        ToolShape::NtttcpJson => ntttcp::render_stored(run, store, NtttcpShape::Json),
         ToolShape::Ping => ping::render_stored(run, asked),
         ToolShape::Perftest => perftest::render_stored(run, store, false),
         ToolShape::PerftestJson => perftest::render_stored(run, store, true),

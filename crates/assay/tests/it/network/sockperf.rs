@@ -185,9 +185,16 @@ fn real_client_measures_with_assay() {
     }
 }
 
+/// Removes sockperf's colours, of which the line of losses has one only if there are some.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |it| it.1))
+}
+
 /// Replaces numbers and spaces, so that lines of two runs can be compared.
 fn line_shapes(text: &str) -> Vec<String> {
-    let plain = text.replace("\u{1b}[2;35m", "").replace("\u{1b}[0m", "");
+    let plain = without_colours(text);
     let shape = |line: &str| {
         let mut digits = line.replace(|c: char| c.is_ascii_digit(), "0");
         while digits.contains("00") {
@@ -229,7 +236,7 @@ fn stored_run_prints_the_same_again() {
     let last = format!("\n{}, ", observations - 1);
     assert!(log.contains(&last) && log.ends_with("----\n"), "{last}: {log}");
     let document = world.json(&["show", "latest", "--json"]);
-    for metric in ["round_trip", "half_round_trip", "loss"] {
+    for metric in ["round_trip", "half_round_trip", "loss", "reordered"] {
         assert_eq!(results(&document, "network.udp", metric).len(), 1, "{metric}: {document}");
     }
     let words = ["sockperf", "pp", "-p", &port, "--json"];
@@ -376,4 +383,29 @@ fn link_named_sockperf_is_sockperf() {
     symlink(program, &link).unwrap();
     let output = Command::new(link).arg("--version").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "sockperf, version 3.7-assay\n");
+}
+
+#[test]
+fn runs_pair_with_imports_of_real_clients() {
+    if !is_installed("sockperf", "runs_pair_with_imports_of_real_clients") {
+        return;
+    }
+    for (mode, metric) in [
+        ("ping-pong -t 1 -m 64", "half round trip"),
+        ("ping-pong -t 1 --full-rtt --tcp", "round trip"),
+        ("under-load -t 1 --mps 5000 --reply-every 10", "half round trip"),
+        ("throughput -t 1 --mps 5000 -m 500", "send rate"),
+    ] {
+        let world = World::new();
+        let server =
+            SockperfServer::start(&world, Implementation::Assay, mode.contains("--tcp"));
+        let words = format!("{mode} -i 127.0.0.1 -p {}", server.port);
+        world.write("real.txt", &client(&world, Implementation::Real, &words));
+        world.assay(&["import", "real.txt", "--label", "real"]).succeeded();
+        client(&world, Implementation::Assay, &format!("{words} --label own"));
+        let compared = world.assay(&["compare", "real", "own"]).out;
+        let (paired, _) = compared.split_once("Other differences").unwrap_or((&compared, ""));
+        assert!(paired.contains(&format!(" {metric} ")), "{mode}: {compared}");
+        assert!(paired.contains("sockperf / assay"), "{mode}: {compared}");
+    }
 }

@@ -64,6 +64,26 @@ fn official_tools_measure_over_loopback() {
 }
 
 #[test]
+fn sockperf_measures_latency_beside_assay() {
+    if !is_installed("sockperf", "sockperf_measures_latency_beside_assay") {
+        return;
+    }
+    let world = World::new();
+    for (protocol, benchmark) in [(&[][..], "network.tcp"), (&["--udp"], "network.udp")] {
+        let words = ["net", "latency", "--message-size", "64B", "--for", "1s"];
+        let by = ["--by", "assay,sockperf", "--budget", "8s", "--json"];
+        let document = world.json(&[&words[..4], protocol, &by].concat());
+        for tool in ["assay", "sockperf"] {
+            let found = count(&document, benchmark, "half_round_trip", tool);
+            assert_eq!(found, 1, "{benchmark} by {tool}: {document}");
+        }
+    }
+    // Its messages have at least 14 bytes.
+    let outcome = world.assay(&["net", "latency", "--by", "sockperf"]).failed_with(2);
+    assert!(outcome.err.contains("sockperf"), "{outcome:?}");
+}
+
+#[test]
 fn report_shows_tool_and_assay_side_by_side() {
     if !is_installed("iperf3", "report_shows_tool_and_assay_side_by_side") {
         return;
