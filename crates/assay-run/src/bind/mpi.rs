@@ -187,7 +187,7 @@ fn build_command(
         // Compares all contents in an extra pass; one launch suffices to check the library.
         words.push("-c".to_owned());
     }
-    if work.test.has_sizes() {
+    if work.test.has_size_range() {
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }
     let launch = match remote {
