@@ -144,6 +144,9 @@ impl OsuTable {
             }
         }
         .expect("writing to a string cannot fail");
+        if self.is_startup_line() {
+            return text;
+        }
         text.push_str(&self.notes());
         text.push_str(&self.column_heads());
         text
@@ -152,6 +155,7 @@ impl OsuTable {
     /// Returns whether OSU's program prints an empty line first; it differs between programs.
     fn begins_with_an_empty_line(&self) -> bool {
         match self.layout {
+            _ if self.is_startup_line() => false,
             OsuLayout::Osu5 => !self.is_pairwise(),
             OsuLayout::Osu7 => {
                 self.test != MpiTest::MessageRate && !self.test.kind().is_one_sided()
@@ -232,6 +236,9 @@ impl OsuTable {
     /// Renders a row. A metric that is missing in the row shows as `-`.
     #[must_use]
     pub fn render_row(&self, row: &OsuRow) -> String {
+        if self.is_startup_line() {
+            return self.render_startup_line(row);
+        }
         let mut text = String::new();
         let mut widths = vec![WIDTH; self.columns().len()];
         if self.test.has_sizes() {
@@ -283,6 +290,25 @@ impl OsuTable {
     fn has_atomic_verdict(&self) -> bool {
         let operation = self.test.kind().remote_operation();
         self.layout != OsuLayout::Assay && operation.is_some_and(RemoteOperation::has_elements)
+    }
+
+    /// Returns whether OSU's program prints one line instead of a table.
+    fn is_startup_line(&self) -> bool {
+        self.test.kind().is_startup() && self.layout != OsuLayout::Assay
+    }
+
+    /// Renders the line of `osu_init`, in whole milliseconds.
+    fn render_startup_line(&self, row: &OsuRow) -> String {
+        let time = |metric: &str| {
+            let found = row.values.iter().find(|(name, _)| name == metric);
+            found.map_or_else(
+                || "-".to_owned(),
+                |(_, time_s)| (time_s * 1e3).floor().to_string(),
+            )
+        };
+        let [minimum, maximum, mean] = ["latency_min", "latency_max", "latency"].map(time);
+        let ranks = self.ranks;
+        format!("nprocs: {ranks}, min: {minimum} ms, max: {maximum} ms, avg: {mean} ms\n")
     }
 
     fn columns(&self) -> &'static [Column] {

@@ -47,8 +47,12 @@ const LABELS: &ColumnLabels = &[
     ("Size", ColumnContent::Size),
 ];
 
+/// `osu_init` prints no table; its line is read by the import.
 pub(super) const fn supports(workload: &Workload) -> bool {
-    workload.as_mpi().is_some()
+    match workload.as_mpi() {
+        Some(work) => !work.test.kind().is_startup(),
+        None => false,
+    }
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {

@@ -134,7 +134,7 @@ fn render_again(text: &str, layout: OsuLayout) -> String {
         } else if let Some(name) = line.strip_prefix("# Datatype: ") {
             name.trim_end_matches('.').clone_into(&mut table.element);
         } else if line.contains("(us)") || line.contains("(MB/s)") {
-            table.full = line.contains("Min ");
+            table.full = line.contains("Min ") || line.contains("Coll. Init(us)");
             table.validation = line.contains("Validation");
             ours += &table.render_head();
         } else if words.first().is_some_and(|word| word.parse::<f64>().is_ok()) {
@@ -159,6 +159,16 @@ fn tables_of_all_benchmarks_match_osu_output() {
         let printed = std::fs::read_to_string(path).unwrap().replace(" v7.4\n", " v7.5\n");
         assert_eq!(render_again(&printed, layout), printed, "{file}");
     }
+}
+
+#[test]
+fn start_of_library_is_one_line() {
+    let times = [("latency", 0.1239), ("latency_min", 0.1231), ("latency_max", 0.1249)];
+    check(
+        &table(MpiTest::Init, OsuLayout::Osu7),
+        &row(0, &times),
+        "# OSU MPI Init Test v7.5\nnprocs: 2, min: 123 ms, max: 124 ms, avg: 123 ms\n",
+    );
 }
 
 #[test]

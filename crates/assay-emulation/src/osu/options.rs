@@ -56,6 +56,17 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
             "it applies to the messages of a window, and this benchmark has none",
         ),
         (
+            kind.is_startup() && (typed.iterations.is_some() || typed.warm_up.is_some()),
+            "-i and -x",
+            "a library starts once in each job; run the job several times",
+        ),
+        (kind.is_startup() && typed.validate, "-c", "it sends no messages"),
+        (
+            kind.is_startup() && !typed.percentiles.is_empty(),
+            "-z",
+            "a library starts once in each job",
+        ),
+        (
             typed.sizes.is_some() && !typed.test.has_size_range(),
             "-m",
             "its messages do not have a range of sizes",
@@ -174,6 +185,9 @@ mod tests {
             ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
             ("put_bibw -s flush", "put_bibw has no -s of a passive target"),
             ("latency -s fence", "latency has no -s"),
+            ("init -i 5", "init has no -i and -x"),
+            ("init -c", "init has no -c"),
+            ("init -f", "init has no -f"),
             ("cas_latency -m 8", "cas_latency has no -m"),
             ("allreduce -w create", "allreduce has no -w"),
             ("put_bw -b single", "put_bw has no -b"),

@@ -160,7 +160,10 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
 }
 
 /// Returns mean, minimum and maximum over the ranks; valid only on rank 0.
-fn reduce_call_times<H: Handle>(comm: &Communicator<H>, own_s: f64) -> MpiResult<MpiFigures> {
+pub(super) fn reduce_call_times<H: Handle>(
+    comm: &Communicator<H>,
+    own_s: f64,
+) -> MpiResult<MpiFigures> {
     let (minimum_s, maximum_s) = comm.min_max(own_s)?;
     let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
     Ok(MpiFigures::Call { mean_s, minimum_s, maximum_s })

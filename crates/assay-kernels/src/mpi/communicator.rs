@@ -6,12 +6,18 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
+use crate::clock::now_ns;
+
 use super::abi::{Constants, Handle};
 use super::calls::{MpiCalls, MpiResult, PersistentCollectiveCalls, check_call};
 use super::process_set::{ProcessSet, ProcessSetCalls};
 
 /// Buffer size for an error's text; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.
 const ERROR_TEXT_BYTES: usize = 2048;
+
+fn seconds_since(start_ns: u64) -> f64 {
+    (now_ns() - start_ns) as f64 * 1e-9
+}
 
 /// Initialised library, and this process's rank in its world.
 #[derive(Debug)]
@@ -22,6 +28,8 @@ pub(super) struct Communicator<H: Handle> {
     pub(super) persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
     pub(super) rank: c_int,
     pub(super) size: c_int,
+    /// Seconds that the initialisation took on this rank.
+    pub(super) startup_s: f64,
     /// Session that initialised the library, if any; `names.world` is its communicator then.
     process_set: Option<ProcessSet<H>>,
 }
@@ -37,9 +45,10 @@ impl<H: Handle> Communicator<H> {
         names: Constants<H>,
         persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
     ) -> MpiResult<Self> {
+        let start_ns = now_ns();
         // SAFETY: `MPI_Init` may be called once, with null for the arguments of the program.
         check_call("MPI_Init", unsafe { (calls.init)(ptr::null_mut(), ptr::null_mut()) })?;
-        Self::join_world(calls, names, persistent, None)
+        Self::join_world(calls, names, persistent, None, seconds_since(start_ns))
     }
 
     /// Initialises the library by a session.
@@ -52,9 +61,11 @@ impl<H: Handle> Communicator<H> {
         persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
         process_set: ProcessSetCalls<H>,
     ) -> MpiResult<Self> {
+        let start_ns = now_ns();
         let process_set = ProcessSet::start(process_set, &names)?;
+        let startup_s = seconds_since(start_ns);
         let names = Constants { world: process_set.world, ..names };
-        Self::join_world(calls, names, persistent, Some(process_set))
+        Self::join_world(calls, names, persistent, Some(process_set), startup_s)
     }
 
     fn join_world(
@@ -62,6 +73,7 @@ impl<H: Handle> Communicator<H> {
         names: Constants<H>,
         persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
         process_set: Option<ProcessSet<H>>,
+        startup_s: f64,
     ) -> MpiResult<Self> {
         // SAFETY: two handles of the library.
         check_call("MPI_Comm_set_errhandler", unsafe {
@@ -72,7 +84,7 @@ impl<H: Handle> Communicator<H> {
         check_call("MPI_Comm_rank", unsafe { (calls.rank)(names.world, &raw mut rank) })?;
         // SAFETY: as above.
         check_call("MPI_Comm_size", unsafe { (calls.size)(names.world, &raw mut size) })?;
-        Ok(Self { calls, constants: names, persistent, rank, size, process_set })
+        Ok(Self { calls, constants: names, persistent, rank, size, startup_s, process_set })
     }
 
     /// Finalises the library on all ranks.

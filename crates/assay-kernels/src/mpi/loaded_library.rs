@@ -59,25 +59,15 @@ impl LoadedMpi {
         let abi = abi::detect(&library);
         let table = match abi {
             // SAFETY: handles of this interface are 32-bit integers.
-            Abi::Mpich => unsafe {
-                let persistent = PersistentCollectiveCalls::load(&library);
-                MpiCalls::load(&library)
-                    .map(|calls| CallTable::Narrow(calls, abi::MPICH, persistent))
-            },
+            Abi::Mpich => unsafe { load_calls(&library) }
+                .map(|(calls, persistent)| CallTable::Narrow(calls, abi::MPICH, persistent)),
             // SAFETY: handles of this interface are pointers.
-            Abi::OpenMpi => unsafe {
-                let persistent = PersistentCollectiveCalls::load(&library);
-                MpiCalls::load(&library).and_then(|calls| {
-                    abi::open_mpi(&library)
-                        .map(|names| CallTable::Wide(calls, names, persistent))
-                })
-            },
+            Abi::OpenMpi => unsafe { load_calls(&library) }.and_then(|(calls, persistent)| {
+                abi::open_mpi(&library).map(|names| CallTable::Wide(calls, names, persistent))
+            }),
             // SAFETY: as above.
-            Abi::Standard => unsafe {
-                let persistent = PersistentCollectiveCalls::load(&library);
-                MpiCalls::load(&library)
-                    .map(|calls| CallTable::Wide(calls, abi::STANDARD, persistent))
-            },
+            Abi::Standard => unsafe { load_calls(&library) }
+                .map(|(calls, persistent)| CallTable::Wide(calls, abi::STANDARD, persistent)),
         }
         .map_err(missing)?;
         Ok(Self {
@@ -178,6 +168,21 @@ impl LoadedMpi {
 
 fn start_error(refused: MpiCallError) -> MpiError {
     MpiError::Call { call: refused.call, text: format!("code {}", refused.code) }
+}
+
+/// Looks up the functions that every library has, and those of persistent collectives. The error is
+/// the name of the first function that a library of MPI 3 lacks.
+///
+/// # Safety
+/// `H` must be the handle of the library's binary interface.
+unsafe fn load_calls<H: abi::Handle>(
+    library: &SharedLibrary,
+) -> Result<(MpiCalls<H>, OptionalCalls<H>), &'static str> {
+    // SAFETY: guaranteed by the caller.
+    let calls = unsafe { MpiCalls::load(library) }?;
+    // SAFETY: as above.
+    let persistent = unsafe { PersistentCollectiveCalls::load(library) };
+    Ok((calls, persistent))
 }
 
 /// Looks up the functions for sessions; `None` if the library lacks them.

@@ -11,6 +11,7 @@ use crate::mapping::{Mapping, PageAdvice};
 
 use super::abi::Handle;
 use super::calls::{MpiCallError, MpiResult};
+use super::collective::reduce_call_times;
 use super::communicator::Communicator;
 use super::message_memory::{ReductionElement, WindowBuffers, buffer_bytes, slots};
 use super::rank_parts::RankParts;
@@ -193,6 +194,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             MpiBenchmarkKind::Bandwidth
             | MpiBenchmarkKind::PairsBandwidth
             | MpiBenchmarkKind::Bidirectional => self.measure_bandwidth(pass),
+            MpiBenchmarkKind::Startup => reduce_call_times(self.comm, self.comm.startup_s),
             MpiBenchmarkKind::PersistentLatency => self.time_persistent_latency(pass),
             MpiBenchmarkKind::PersistentBandwidth
             | MpiBenchmarkKind::PersistentBidirectional => {
@@ -224,6 +226,8 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             MpiBenchmarkKind::Latency | MpiBenchmarkKind::PairsLatency => {
                 self.time_each_round_trip(warm_up, count)
             }
+            // It happened once.
+            MpiBenchmarkKind::Startup => Ok(Vec::new()),
             MpiBenchmarkKind::PersistentLatency
             | MpiBenchmarkKind::PersistentBandwidth
             | MpiBenchmarkKind::PersistentBidirectional => {
@@ -264,6 +268,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
                     | MpiBenchmarkKind::PersistentCollective(operation),
                     _,
                 ) => self.validate_collective(operation, turn)?,
+                (MpiBenchmarkKind::Startup, _) => Vec::new(),
                 _ => self.validate_pairs(turn)?,
             };
             messages += correct.len() as f64;

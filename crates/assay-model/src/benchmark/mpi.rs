@@ -13,7 +13,7 @@ use definitions::{
     ACCUMULATE_LATENCY, BANDWIDTH, BOTH_WAYS, COMPARE_AND_SWAP_LATENCY, FETCH_AND_OP_LATENCY,
     GET_ACCUMULATE_LATENCY, GET_BANDWIDTH, GET_LATENCY, LATENCY, MESSAGE_RATE, MULTI_LATENCY,
     PERSISTENT_BANDWIDTH, PERSISTENT_BOTH_WAYS, PERSISTENT_LATENCY, PUT_BANDWIDTH,
-    PUT_BOTH_WAYS, PUT_LATENCY, collective, non_blocking, persistent,
+    PUT_BOTH_WAYS, PUT_LATENCY, STARTUP, collective, non_blocking, persistent,
 };
 use kind::{Collective as C, MpiBenchmarkKind as K};
 pub use kind::{Collective, MpiBenchmarkKind, MpiPattern};
@@ -207,6 +207,9 @@ mpi_table! {
     /// All-to-all exchange with counts and types, with a persistent request.
     PersistentAlltoallw, "mpi.alltoallw_persistent", persistent("all-to-all exchange with counts and types, persistent"), K::PersistentCollective(C::AllToAllW),
         "OSU MPI All-to-Allw Personalized Exchange Persistent Latency Test";
+    /// Start of the library.
+    Init, "mpi.init", STARTUP, K::Startup,
+        "OSU MPI Init Test";
     /// One-sided write.
     PutLatency, "mpi.put_latency", PUT_LATENCY, K::RemoteLatency(R::Put),
         "OSU MPI_Put Latency Test";

@@ -183,7 +183,7 @@ fn build_command(
     if !work.preset.is_assay() {
         words.extend(["--preset".to_owned(), work.preset.name().to_owned()]);
     }
-    if launch == 0 {
+    if launch == 0 && !work.test.kind().is_startup() {
         // Compares all contents in an extra pass; one launch suffices to check the library.
         words.push("-c".to_owned());
     }

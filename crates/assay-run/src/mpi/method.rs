@@ -51,7 +51,8 @@ pub const fn is_large(bytes: u64) -> bool {
 /// Whether a turn is a single message or call; such turns are also timed one by one by default.
 pub const fn has_single_turns(test: MpiTest) -> bool {
     let kind = test.kind();
-    !kind.is_windowed() && !matches!(kind, MpiBenchmarkKind::Overlap(_))
+    !kind.is_windowed()
+        && !matches!(kind, MpiBenchmarkKind::Overlap(_) | MpiBenchmarkKind::Startup)
 }
 
 /// OSU's default number of messages in flight.
@@ -109,6 +110,7 @@ pub fn osu_pass(options: &MpiOptions, bytes: u64) -> MpiPass {
         _ => LARGE_BYTES,
     };
     let (iterations, warm_up) = match (kind, bytes > large_bytes) {
+        (MpiBenchmarkKind::Startup, _) => (1, 0),
         // These two programs of OSU use one number for all sizes.
         (MpiBenchmarkKind::PairsBandwidth, _) => (100, 10),
         (MpiBenchmarkKind::Overlap(Collective::Barrier), _) => (100, 10),

@@ -64,6 +64,8 @@ pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResu
     };
     let mut exchange = world.prepare(&request)?;
     let mut result = match options.preset {
+        // The library starts once, in every preset.
+        _ if options.test.kind().is_startup() => measure_osu(&mut exchange, step)?,
         MpiPreset::Assay => measure_batches(world, &mut exchange, step)?,
         MpiPreset::Osu5 | MpiPreset::Osu7 => measure_osu(&mut exchange, step)?,
     };
@@ -206,7 +208,9 @@ mod tests {
     fn figures_match_benchmark_metrics() {
         let figures = |test: MpiTest| match test.kind() {
             kind if kind.is_windowed() => MpiFigures::Bandwidth { bytes_per_s: 1.0 },
-            MpiBenchmarkKind::Collective(_) => {
+            MpiBenchmarkKind::Collective(_)
+            | MpiBenchmarkKind::PersistentCollective(_)
+            | MpiBenchmarkKind::Startup => {
                 MpiFigures::Call { mean_s: 1.0, minimum_s: 1.0, maximum_s: 1.0 }
             }
             MpiBenchmarkKind::Overlap(_) => {

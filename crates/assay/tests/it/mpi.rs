@@ -225,6 +225,9 @@ fn every_benchmark_passes_data_validation() {
         let (world, _alone) = (World::new(), one_at_a_time());
         for test in MpiTest::ALL {
             let benchmark = test.name();
+            if test == MpiTest::Init {
+                continue;
+            }
             let usual = ["--preset", "osu-7", "-i", "3", "-x", "1", "-c"];
             let sizes = if test.has_size_range() { &["-m", "8:64KiB"][..] } else { &[] };
             let words = [&[benchmark], &usual[..], sizes].concat();
@@ -247,6 +250,24 @@ fn every_benchmark_passes_data_validation() {
             assert!(rows.iter().all(is_right), "{}: {outcome:?}", mpi.row);
         }
     }
+}
+
+/// A session is initialised by other functions than a world.
+#[test]
+fn start_of_library_is_timed_once() {
+    let mpi = &MPIS[0];
+    let Some(launcher) = mpi.launcher("start_of_library_is_timed_once") else { return };
+    let (world, _alone) = (World::new(), one_at_a_time());
+    for words in [vec!["init", "--preset", "osu-7"], vec!["init", "--preset", "osu-7", "-I"]] {
+        let outcome = mpi.start(&launcher, &world, 2, &words).succeeded();
+        let line = outcome.out.lines().last().unwrap();
+        assert!(line.starts_with("nprocs: 2, min: "), "{outcome:?}");
+        let shown = world.assay(&["show", "latest", "--as", "osu"]).succeeded();
+        assert_eq!(shown.out, outcome.out);
+    }
+    let document = parse_document(mpi.start(&launcher, &world, 2, &["init", "--json"]));
+    let found = results(&document, "mpi.init", "latency");
+    assert_eq!(found.len(), 1, "{document}");
 }
 
 /// Windows and synchronisations use functions and constants that differ between the interfaces.

@@ -22,12 +22,7 @@ const UNSUPPORTED_BENCHMARKS: &[UnsupportedBenchmarks] = &[
     UnsupportedBenchmarks {
         names: &["hello"],
         reason: "it prints a line and measures nothing",
-        instead: "time a job as a program: assay exec 'mpirun -n 2 true'",
-    },
-    UnsupportedBenchmarks {
-        names: &["init"],
-        reason: "the start of the library is not timed",
-        instead: "time a job as a program: assay exec 'mpirun -n 2 assay mpi barrier -i 1'",
+        instead: "use init for the library, or assay exec 'mpirun -n 2 true' for the launcher",
     },
     UnsupportedBenchmarks {
         names: &["bw_fan_in", "bw_fan_out"],

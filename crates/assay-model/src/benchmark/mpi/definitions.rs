@@ -135,6 +135,18 @@ pub(super) const PERSISTENT_BOTH_WAYS: Definition = row(
     &[rate("bytes sent and received over the time")],
 );
 
+pub(super) const STARTUP: Definition = row(
+    "initialisation of the MPI library",
+    "\
+Each rank times MPI_Init, or MPI_Session_init with the creation of a communicator, once in each launch. \
+The figure is the mean over the ranks.",
+    &[
+        time("latency", "time of MPI_Init, mean over the ranks"),
+        time("latency_min", "the same, minimum over the ranks"),
+        time("latency_max", "the same, maximum over the ranks"),
+    ],
+);
+
 /// How one-sided operations are completed.
 const FLUSHED: &str = "\
 One rank makes the operation on a window of the other's memory and waits for its completion; the other \

@@ -33,6 +33,8 @@ pub enum MpiBenchmarkKind {
     Overlap(Collective),
     /// Collective operation with a persistent request.
     PersistentCollective(Collective),
+    /// Initialisation of the library, once.
+    Startup,
 }
 
 /// Collective operations; rank 0 is the root where there is one.
@@ -130,9 +132,10 @@ impl MpiBenchmarkKind {
             | Self::RemoteBandwidth(_)
             | Self::RemoteBidirectional => MpiPattern::Pair,
             Self::PairsLatency | Self::PairsBandwidth => MpiPattern::Pairs,
-            Self::Collective(_) | Self::Overlap(_) | Self::PersistentCollective(_) => {
-                MpiPattern::All
-            }
+            Self::Collective(_)
+            | Self::Overlap(_)
+            | Self::PersistentCollective(_)
+            | Self::Startup => MpiPattern::All,
         }
     }
 
@@ -257,6 +260,12 @@ impl MpiBenchmarkKind {
     /// Whether messages have a size.
     #[must_use]
     pub const fn has_sizes(self) -> bool {
-        !matches!(self.collective(), Some(Collective::Barrier))
+        !matches!(self.collective(), Some(Collective::Barrier)) && !self.is_startup()
+    }
+
+    /// Whether the start of the library is timed, which happens once in each job.
+    #[must_use]
+    pub const fn is_startup(self) -> bool {
+        matches!(self, Self::Startup)
     }
 }
