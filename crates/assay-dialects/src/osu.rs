@@ -5,7 +5,10 @@
 
 use std::fmt::Write as _;
 
-use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
+use assay_model::benchmark::{
+    Benchmark, MpiBenchmarkKind, MpiPattern, MpiTest, RemoteOperation, RmaSynchronization,
+    WindowCreation,
+};
 use serde::{Deserialize, Serialize};
 
 /// Width of the first column and of most others.
@@ -47,6 +50,12 @@ pub struct OsuTable {
     pub window: u32,
     /// C name of the data type that reductions sum: `MPI_FLOAT`.
     pub element: String,
+    /// Creation of the window of one-sided operations.
+    #[serde(default)]
+    pub window_creation: WindowCreation,
+    /// Synchronisation of one-sided operations.
+    #[serde(default)]
+    pub synchronization: RmaSynchronization,
 }
 
 /// Row of a table.
@@ -135,6 +144,9 @@ impl OsuTable {
             }
         }
         .expect("writing to a string cannot fail");
+        if self.is_startup_line() {
+            return text;
+        }
         text.push_str(&self.notes());
         text.push_str(&self.column_heads());
         text
@@ -143,11 +155,11 @@ impl OsuTable {
     /// Returns whether OSU's program prints an empty line first; it differs between programs.
     fn begins_with_an_empty_line(&self) -> bool {
         match self.layout {
+            _ if self.is_startup_line() => false,
             OsuLayout::Osu5 => !self.is_pairwise(),
-            OsuLayout::Osu7 => !matches!(
-                self.test,
-                MpiTest::MessageRate | MpiTest::PutLatency | MpiTest::GetLatency
-            ),
+            OsuLayout::Osu7 => {
+                self.test != MpiTest::MessageRate && !self.test.kind().is_one_sided()
+            }
             OsuLayout::Assay => false,
         }
     }
@@ -155,27 +167,33 @@ impl OsuTable {
     /// Returns the notes that some OSU programs print between title and columns.
     fn notes(&self) -> String {
         let mut text = String::new();
-        match self.test {
-            MpiTest::MessageRate => {
+        match self.test.kind() {
+            MpiBenchmarkKind::PairsBandwidth => {
                 let (pairs, window) = (self.ranks / 2, self.window);
                 let _ = writeln!(text, "# [ pairs: {pairs} ] [ window size: {window} ]");
             }
-            MpiTest::PutLatency | MpiTest::GetLatency => {
-                text.push_str("# Window creation: MPI_Win_allocate\n");
-                text.push_str("# Synchronization: MPI_Win_flush\n");
+            kind if kind.is_one_sided() => {
+                let creation = self.window_creation.osu_name();
+                let synchronization = self.synchronization.osu_name();
+                let _ = writeln!(text, "# Window creation: {creation}");
+                let _ = writeln!(text, "# Synchronization: {synchronization}");
             }
             _ if self.is_overlap() => {
                 text.push_str("# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n");
             }
             _ => {}
         }
-        if self.layout == OsuLayout::Osu7 && self.test.has_sizes() {
-            let reduces =
-                matches!(self.test.name(), "reduce" | "allreduce" | "ireduce" | "iallreduce");
+        if self.layout == OsuLayout::Osu7 && self.test.has_sizes() && !self.omits_type() {
+            let reduces = self.test.kind().is_reduction();
             let element = if reduces { &self.element } else { "MPI_CHAR" };
             let _ = writeln!(text, "# Datatype: {element}.");
         }
         text
+    }
+
+    /// Returns whether OSU's program does not print the data type.
+    fn omits_type(&self) -> bool {
+        self.test.kind() == MpiBenchmarkKind::RemoteLatency(RemoteOperation::GetAccumulate)
     }
 
     fn column_heads(&self) -> String {
@@ -218,6 +236,9 @@ impl OsuTable {
     /// Renders a row. A metric that is missing in the row shows as `-`.
     #[must_use]
     pub fn render_row(&self, row: &OsuRow) -> String {
+        if self.is_startup_line() {
+            return self.render_startup_line(row);
+        }
         let mut text = String::new();
         let mut widths = vec![WIDTH; self.columns().len()];
         if self.test.has_sizes() {
@@ -247,10 +268,12 @@ impl OsuTable {
             let _ = write!(text, "{:>9}", row.batches);
         }
         if self.validation {
-            let verdict = match row.is_valid {
-                Some(true) => "Pass",
-                Some(false) => "Fail",
-                None => "-",
+            let verdict = match (row.is_valid, self.has_atomic_verdict()) {
+                (Some(true), false) => "Pass",
+                (Some(true), true) => "passed",
+                (Some(false), false) => "Fail",
+                (Some(false), true) => "failed",
+                (None, _) => "-",
             };
             let _ = write!(text, "{verdict:>WIDTH$}");
         }
@@ -263,17 +286,41 @@ impl OsuTable {
         text
     }
 
+    /// Returns whether OSU's program prints the verdict about contents in words of its own.
+    fn has_atomic_verdict(&self) -> bool {
+        let operation = self.test.kind().remote_operation();
+        self.layout != OsuLayout::Assay && operation.is_some_and(RemoteOperation::has_elements)
+    }
+
+    /// Returns whether OSU's program prints one line instead of a table.
+    fn is_startup_line(&self) -> bool {
+        self.test.kind().is_startup() && self.layout != OsuLayout::Assay
+    }
+
+    /// Renders the line of `osu_init`, in whole milliseconds.
+    fn render_startup_line(&self, row: &OsuRow) -> String {
+        let time = |metric: &str| {
+            let found = row.values.iter().find(|(name, _)| name == metric);
+            found.map_or_else(
+                || "-".to_owned(),
+                |(_, time_s)| (time_s * 1e3).floor().to_string(),
+            )
+        };
+        let [minimum, maximum, mean] = ["latency_min", "latency_max", "latency"].map(time);
+        let ranks = self.ranks;
+        format!("nprocs: {ranks}, min: {minimum} ms, max: {maximum} ms, avg: {mean} ms\n")
+    }
+
     fn columns(&self) -> &'static [Column] {
         match self.test {
-            MpiTest::Bandwidth | MpiTest::BothWays => BANDWIDTH,
             MpiTest::MessageRate => RATE,
-            MpiTest::Latency | MpiTest::MultiLatency if self.layout == OsuLayout::Osu7 => {
+            _ if self.is_windowed() => BANDWIDTH,
+            MpiTest::Latency | MpiTest::MultiLatency | MpiTest::PersistentLatency
+                if self.layout == OsuLayout::Osu7 =>
+            {
                 MEAN_LATENCY
             }
-            MpiTest::Latency
-            | MpiTest::MultiLatency
-            | MpiTest::PutLatency
-            | MpiTest::GetLatency => PLAIN_LATENCY,
+            _ if self.is_pairwise() => PLAIN_LATENCY,
             _ if self.is_overlap() => match (self.full, self.layout) {
                 (false, _) => OVERLAP,
                 (true, OsuLayout::Osu5) => FULL_OVERLAP_5,

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use assay_model::benchmark::MpiTest;
 
+use crate::options::osu::find_unsupported_benchmark;
+
 /// Names of tools with the command of each.
 const TOOLS: &[(&str, &[&str])] = &[
     ("fio", &["fio"]),
@@ -40,9 +42,12 @@ pub fn insert_command(mut words: Vec<OsString>) -> Vec<OsString> {
         .iter()
         .find(|(tool, _)| *tool == name)
         .map_or_else(Vec::new, |(_, command)| command.to_vec());
-    let test = name.strip_prefix(OSU_PREFIX).and_then(MpiTest::from_name);
+    let test = name.strip_prefix(OSU_PREFIX).and_then(|name| {
+        let known = MpiTest::from_name(name).map(MpiTest::name);
+        known.or_else(|| find_unsupported_benchmark(name))
+    });
     if let Some(test) = test {
-        command.extend(["mpi", test.name()]);
+        command.extend(["mpi", test]);
         let is_preset =
             |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(PRESET[0]));
         if !words.iter().any(is_preset) {
@@ -78,6 +83,7 @@ mod tests {
             ("ib_send_lat -a", "assay rdma send-lat -a"),
             ("osu_latency -m 1:4", "assay mpi latency --preset osu-7 -m 1:4"),
             ("osu_bw --preset=assay", "assay mpi bw --preset=assay"),
+            ("osu_latency_mt -x 1", "assay mpi latency_mt --preset osu-7 -x 1"),
             ("osu_other -x", "osu_other -x"),
             ("assay fio a.fio", "assay fio a.fio"),
             ("fio-3.33 a.fio", "fio-3.33 a.fio"),

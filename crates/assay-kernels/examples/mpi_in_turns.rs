@@ -17,9 +17,10 @@ use std::io::Write as _;
 use std::time::Instant;
 
 use assay_kernels::mpi::{
-    LoadedMpi, MpiBenchmark, MpiBenchmarkKind, MpiBenchmarkRequest, MpiFigures, MpiPass,
-    MpiWorld, ReductionElement, Timing, WindowBuffers,
+    LoadedMpi, MpiBenchmark, MpiBenchmarkRequest, MpiFigures, MpiPass, MpiWorld,
+    ReductionElement, Timing, WindowBuffers,
 };
+use assay_model::benchmark::{MpiBenchmarkKind, RmaSynchronization, WindowCreation};
 
 /// Messages in flight in a window, as in `mpi_loop.c`.
 const WINDOW: u32 = 64;
@@ -159,6 +160,8 @@ fn compare(
         window: WINDOW,
         element: ReductionElement::Float,
         buffers: WindowBuffers::Single,
+        window_creation: WindowCreation::Allocate,
+        synchronization: RmaSynchronization::Flush,
         test_calls: 0,
         times_parts: false,
     })?;

@@ -6,40 +6,37 @@
 //! jobs: its input is a file, its output are plain numbers. The loops follow OSU's benchmarks: the
 //! messages sent, the places of the clock readings, and the divisors.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::io;
 
-use crate::c_text::text_until_nul;
-use crate::library::{self, SharedLibrary, SymbolScope};
-
 mod abi;
-mod benchmark_kind;
 mod calls;
 mod collective;
+mod collective_call;
+mod collective_contents;
 mod communicator;
 mod contents;
+mod loaded_library;
+mod message_memory;
 mod one_sided;
+mod one_sided_contents;
 mod pairs;
+mod persistent;
 mod prepared_benchmark;
 mod process_set;
+mod rank_parts;
 mod timing;
 mod window;
 
-use calls::{MpiCallError, MpiCalls};
+use calls::MpiCallError;
 use communicator::Communicator;
 use prepared_benchmark::PreparedBenchmark;
-use process_set::ProcessSetCalls;
 
 pub use abi::Abi;
-pub use benchmark_kind::{
-    Collective, ELEMENT_BYTES, MpiBenchmarkKind, ReductionElement, WindowBuffers,
-};
+pub use loaded_library::LoadedMpi;
+pub use message_memory::{ELEMENT_BYTES, ReductionElement, WindowBuffers, memory_bytes};
 pub use prepared_benchmark::{MpiBenchmarkRequest, MpiFigures, OverlapParts};
 pub use timing::{MpiPass, Timing};
-
-/// Buffer size for a library's name; the longest `MPI_MAX_LIBRARY_VERSION_STRING` is 8192, in
-/// MPICH.
-const BANNER_BYTES: usize = 16 << 10;
 
 /// Reason for which an MPI library cannot be used for a measurement.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +52,14 @@ pub enum MpiError {
     /// The file is not an MPI library, or too old.
     #[error("{path} is not a usable MPI library: it lacks {missing}")]
     Symbol {
+        /// The file.
+        path: String,
+        /// The missing function.
+        missing: &'static str,
+    },
+    /// The library is older than a benchmark needs.
+    #[error("{path} lacks {missing}, which is new in MPI 4")]
+    Unsupported {
         /// The file.
         path: String,
         /// The missing function.
@@ -76,137 +81,6 @@ pub enum MpiError {
         /// The system's reason.
         source: io::Error,
     },
-}
-
-/// MPI library that is open and not yet initialised.
-#[derive(Debug)]
-pub struct LoadedMpi {
-    path: String,
-    abi: Abi,
-    banner: String,
-    standard: (i32, i32),
-    table: CallTable,
-    process_sets: Option<ProcessSets>,
-}
-
-/// Functions and constants, by the width of a handle.
-#[derive(Debug)]
-enum CallTable {
-    Narrow(MpiCalls<c_int>, abi::Constants<c_int>),
-    Wide(MpiCalls<usize>, abi::Constants<usize>),
-}
-
-/// Functions for MPI sessions, if the library has them.
-#[derive(Debug)]
-enum ProcessSets {
-    Narrow(ProcessSetCalls<c_int>),
-    Wide(ProcessSetCalls<usize>),
-}
-
-impl LoadedMpi {
-    /// Opens a library by path, or by a name that the loader searches for. Does not initialise it.
-    ///
-    /// # Errors
-    /// [`MpiError::Open`] and [`MpiError::Symbol`].
-    pub fn open(file: &str) -> Result<Self, MpiError> {
-        // Open MPI before 3.0 opens plug-ins that expect to find its symbols.
-        let library = SharedLibrary::open(file, SymbolScope::Global)
-            .map_err(|reason| MpiError::Open { path: file.to_owned(), reason })?;
-        let missing = |missing| MpiError::Symbol { path: file.to_owned(), missing };
-        let first = library.symbol(c"MPI_Init").ok_or(missing("MPI_Init"))?;
-        let abi = abi::detect(&library);
-        let table = match abi {
-            // SAFETY: handles of this interface are 32-bit integers.
-            Abi::Mpich => unsafe { MpiCalls::load(&library) }
-                .map(|calls| CallTable::Narrow(calls, abi::MPICH)),
-            // SAFETY: handles of this interface are pointers.
-            Abi::OpenMpi => unsafe { MpiCalls::load(&library) }.and_then(|calls| {
-                abi::open_mpi(&library).map(|names| CallTable::Wide(calls, names))
-            }),
-            // SAFETY: as above.
-            Abi::Standard => unsafe { MpiCalls::load(&library) }
-                .map(|calls| CallTable::Wide(calls, abi::STANDARD)),
-        }
-        .map_err(missing)?;
-        Ok(Self {
-            path: library::containing_file(first).unwrap_or_else(|| file.to_owned()),
-            abi,
-            banner: banner(&library).ok_or(missing("MPI_Get_library_version"))?,
-            standard: standard(&library).ok_or(missing("MPI_Get_version"))?,
-            table,
-            process_sets: process_sets(&library, abi),
-        })
-    }
-
-    /// Returns the file that the functions come from.
-    #[must_use]
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Returns the library's ABI.
-    #[must_use]
-    pub fn abi(&self) -> Abi {
-        self.abi
-    }
-
-    /// Returns the library's version string.
-    #[must_use]
-    pub fn banner(&self) -> &str {
-        &self.banner
-    }
-
-    /// Returns the version of the MPI standard that the library implements: major and minor.
-    #[must_use]
-    pub fn standard(&self) -> (i32, i32) {
-        self.standard
-    }
-
-    /// Initialises the library. Once per process, by its only thread.
-    ///
-    /// # Errors
-    /// [`MpiError::Call`]; most libraries end the process instead.
-    pub fn start(&self) -> Result<MpiWorld, MpiError> {
-        let failed = start_error;
-        Ok(MpiWorld(match &self.table {
-            CallTable::Narrow(calls, names) => {
-                Inner::Narrow(Communicator::start(*calls, *names).map_err(failed)?)
-            }
-            CallTable::Wide(calls, names) => {
-                Inner::Wide(Communicator::start(*calls, *names).map_err(failed)?)
-            }
-        }))
-    }
-
-    /// Initialises the library by an MPI 4 session instead of `MPI_Init`.
-    ///
-    /// # Errors
-    /// [`MpiError::Symbol`] if the library is older, and [`MpiError::Call`].
-    pub fn start_session(&self) -> Result<MpiWorld, MpiError> {
-        let failed = start_error;
-        Ok(MpiWorld(match (&self.table, &self.process_sets) {
-            (CallTable::Narrow(calls, names), Some(ProcessSets::Narrow(process_set))) => {
-                Inner::Narrow(
-                    Communicator::start_session(*calls, *names, *process_set)
-                        .map_err(failed)?,
-                )
-            }
-            (CallTable::Wide(calls, names), Some(ProcessSets::Wide(process_set))) => {
-                Inner::Wide(
-                    Communicator::start_session(*calls, *names, *process_set)
-                        .map_err(failed)?,
-                )
-            }
-            _ => {
-                let path = self.path.clone();
-                return Err(MpiError::Symbol { path, missing: "MPI_Session_init" });
-            }
-        }))
-    }
-}
-
-fn start_error(refused: MpiCallError) -> MpiError {
-    MpiError::Call { call: refused.call, text: format!("code {}", refused.code) }
 }
 
 /// All ranks of a job, and this rank's number. All ranks must make collective calls together.
@@ -363,60 +237,4 @@ impl MpiBenchmark<'_> {
 
 fn to_mpi_error<H: abi::Handle>(comm: &Communicator<H>, refused: MpiCallError) -> MpiError {
     MpiError::Call { call: refused.call, text: comm.error_text(refused.code) }
-}
-
-/// Looks up the functions for sessions; `None` if the library lacks them.
-fn process_sets(library: &SharedLibrary, abi: Abi) -> Option<ProcessSets> {
-    if abi == Abi::Mpich {
-        // SAFETY: handles of this interface are 32-bit integers.
-        let calls = unsafe { ProcessSetCalls::load(library) };
-        return calls.map(ProcessSets::Narrow);
-    }
-    // SAFETY: handles of the other two interfaces are pointers.
-    let calls = unsafe { ProcessSetCalls::load(library) };
-    calls.map(ProcessSets::Wide)
-}
-
-/// Returns the library's version string; allowed before initialisation.
-fn banner(library: &SharedLibrary) -> Option<String> {
-    type Fill = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
-    let function = library.symbol(c"MPI_Get_library_version")?;
-    // SAFETY: the standard gives this name this signature.
-    let fill = unsafe { std::mem::transmute::<*const (), Fill>(function) };
-    let mut text = vec![0_u8; BANNER_BYTES];
-    let mut length = 0;
-    // SAFETY: more room than any library writes, and an integer to be written.
-    if unsafe { fill(text.as_mut_ptr().cast(), &raw mut length) } != 0 {
-        return None;
-    }
-    Some(text_until_nul(&text).trim().to_owned())
-}
-
-/// Returns the version of the MPI standard; allowed before initialisation.
-fn standard(library: &SharedLibrary) -> Option<(i32, i32)> {
-    type Get = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
-    let function = library.symbol(c"MPI_Get_version")?;
-    // SAFETY: the standard gives this name this signature.
-    let get = unsafe { std::mem::transmute::<*const (), Get>(function) };
-    let (mut major, mut minor) = (0, 0);
-    // SAFETY: two integers to be written.
-    let code = unsafe { get(&raw mut major, &raw mut minor) };
-    (code == 0).then_some((major, minor))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rejects_files_that_are_not_mpi() {
-        for (file, expected) in [
-            ("", "the name is empty"),
-            ("/nonexistent/libmpi.so", "/nonexistent/libmpi.so"),
-            ("libc.so.6", "not a usable MPI library: it lacks MPI_Init"),
-        ] {
-            let message = LoadedMpi::open(file).unwrap_err().to_string();
-            assert!(message.contains(expected), "{message}");
-        }
-    }
 }

@@ -15,7 +15,10 @@ mod rdma;
 mod storage;
 mod table;
 
-pub use mpi::{MpiPattern, MpiTest};
+pub use mpi::{
+    Collective, MpiBenchmarkKind, MpiPattern, MpiTest, RemoteOperation, RmaSynchronization,
+    WindowCreation,
+};
 pub use rdma::RdmaTest;
 use table::benchmark_table;
 

@@ -22,12 +22,13 @@ pub(super) fn add_rows(
     parsed: &mut ParsedOutput,
 ) -> Result<(), ToolError> {
     let has_sizes = work.test.has_sizes();
+    let has_range = work.test.has_size_range();
     let asked = |bytes: u64| (work.from_bytes..=work.to_bytes).contains(&bytes);
     let mut largest = None;
     let mut rounded: Option<(f64, &'static str, f64)> = None;
     for row in rows {
         let bytes = row.bytes.unwrap_or(0);
-        if has_sizes && !asked(bytes) {
+        if has_range && !asked(bytes) {
             continue;
         }
         largest = Some(bytes);
@@ -51,7 +52,7 @@ pub(super) fn add_rows(
     }
     // Tools may skip sizes below their minimum; the largest is always measured.
     let reached =
-        largest.is_some_and(|largest| !has_sizes || largest.saturating_mul(2) > work.to_bytes);
+        largest.is_some_and(|largest| !has_range || largest.saturating_mul(2) > work.to_bytes);
     if !reached || parsed.values.is_empty() {
         let missing = format!("no row for messages of {}", Bytes(work.to_bytes));
         return Err(ToolError::Truncated { missing });

@@ -47,15 +47,19 @@ const LABELS: &ColumnLabels = &[
     ("Size", ColumnContent::Size),
 ];
 
+/// `osu_init` prints no table; its line is read by the import.
 pub(super) const fn supports(workload: &Workload) -> bool {
-    workload.as_mpi().is_some()
+    match workload.as_mpi() {
+        Some(work) => !work.test.kind().is_startup(),
+        None => false,
+    }
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
     let work = request.workload.as_mpi().ok_or_else(|| unsupported("osu", request.workload))?;
     let program = program_path(&request.tool.path, work.test);
     let mut options = Vec::new();
-    if work.test.has_sizes() {
+    if work.test.has_size_range() {
         // Without a minimum the tool uses its own: versions differ in whether 0 is accepted.
         let from =
             if work.from_bytes > 1 { format!("{}:", work.from_bytes) } else { String::new() };
@@ -76,6 +80,7 @@ fn program_path(latency: &str, test: MpiTest) -> String {
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
     let is_called = |folder: &Path, name: &str| folder.file_name().is_some_and(|it| it == name);
     let blocking = if name.starts_with("osu_i") { "non_blocking" } else { "blocking" };
+    let is_persistent = name.ends_with("_persistent");
     let (mpi, twice) = match folder.parent() {
         Some(above) if is_called(folder, "standard") && is_called(above, "pt2pt") => {
             (above.parent(), true)
@@ -85,14 +90,13 @@ fn program_path(latency: &str, test: MpiTest) -> String {
     };
     let place = match (mpi, test) {
         (None, _) => folder.to_owned(),
-        (Some(mpi), MpiTest::PutLatency | MpiTest::GetLatency) => mpi.join("one-sided"),
-        (Some(mpi), test) if test.pattern() != MpiPattern::All => {
-            if twice {
-                mpi.join("pt2pt/standard")
-            } else {
-                mpi.join("pt2pt")
-            }
-        }
+        (Some(mpi), test) if test.kind().is_one_sided() => mpi.join("one-sided"),
+        (Some(mpi), test) if test.pattern() != MpiPattern::All => match twice {
+            true if is_persistent => mpi.join("pt2pt/persistent"),
+            true => mpi.join("pt2pt/standard"),
+            false => mpi.join("pt2pt"),
+        },
+        (Some(mpi), _) if twice && is_persistent => mpi.join("collective/persistent"),
         (Some(mpi), _) if twice => mpi.join("collective").join(blocking),
         (Some(mpi), _) => mpi.join("collective"),
     };
@@ -175,6 +179,16 @@ mod tests {
             ),
             (
                 "/o/mpi/pt2pt/standard/osu_latency",
+                MpiTest::PutBothWays,
+                "/o/mpi/one-sided/osu_put_bibw",
+            ),
+            (
+                "/o/mpi/pt2pt/standard/osu_latency",
+                MpiTest::IreduceScatter,
+                "/o/mpi/collective/non_blocking/osu_ireduce_scatter",
+            ),
+            (
+                "/o/mpi/pt2pt/standard/osu_latency",
                 MpiTest::Latency,
                 "/o/mpi/pt2pt/standard/osu_latency",
             ),
@@ -187,6 +201,16 @@ mod tests {
                 "/o/mpi/pt2pt/standard/osu_latency",
                 MpiTest::Reduce,
                 "/o/mpi/collective/blocking/osu_reduce",
+            ),
+            (
+                "/o/mpi/pt2pt/standard/osu_latency",
+                MpiTest::PersistentBandwidth,
+                "/o/mpi/pt2pt/persistent/osu_bw_persistent",
+            ),
+            (
+                "/o/mpi/pt2pt/standard/osu_latency",
+                MpiTest::PersistentAllreduce,
+                "/o/mpi/collective/persistent/osu_allreduce_persistent",
             ),
             ("osu_latency", MpiTest::Bandwidth, "osu_bw"),
         ] {

@@ -12,6 +12,8 @@ fn table(test: MpiTest, shape: OsuLayout) -> OsuTable {
         ranks: 2,
         window: 64,
         element: "MPI_INT".to_owned(),
+        window_creation: WindowCreation::Allocate,
+        synchronization: RmaSynchronization::Flush,
     }
 }
 
@@ -107,18 +109,82 @@ fn tables_match_osu_output() {
     check_real("7.5-iallgather-tails", &checked(overlap));
 }
 
-/// Layout of OSU 7.5; no stored output exists for this test.
+/// Parses the tables of a file of several OSU programs and renders them again.
+fn render_again(text: &str, layout: OsuLayout) -> String {
+    let (mut ours, mut current) = (String::new(), None);
+    for line in text.lines() {
+        let title = line.strip_prefix("# ").and_then(|it| it.rsplit_once(" v"));
+        let known = title.and_then(|(title, _)| {
+            MpiTest::ALL.into_iter().find(|test| test.osu_title() == title)
+        });
+        if let Some(test) = known {
+            current = Some(table(test, layout));
+        }
+        let Some(table) = &mut current else { continue };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let named = [WindowCreation::Allocate, WindowCreation::Create, WindowCreation::Dynamic];
+        if let Some(name) = line.strip_prefix("# Window creation: ") {
+            table.window_creation = named.into_iter().find(|it| it.osu_name() == name).unwrap();
+        } else if let Some(name) = line.strip_prefix("# Synchronization: ") {
+            table.synchronization =
+                [RmaSynchronization::Flush, RmaSynchronization::Lock, RmaSynchronization::Pscw]
+                    .into_iter()
+                    .find(|it| it.osu_name() == name)
+                    .unwrap();
+        } else if let Some(name) = line.strip_prefix("# Datatype: ") {
+            name.trim_end_matches('.').clone_into(&mut table.element);
+        } else if line.contains("(us)") || line.contains("(MB/s)") {
+            table.full = line.contains("Min ") || line.contains("Coll. Init(us)");
+            table.validation = line.contains("Validation");
+            ours += &table.render_head();
+        } else if words.first().is_some_and(|word| word.parse::<f64>().is_ok()) {
+            ours += &table.render_row(&real_row(table, &words));
+        }
+    }
+    ours
+}
+
+/// Output of the programs of 7.4 has the layout of 7.5.
 #[test]
-fn one_sided_head_prints_window_before_type() {
+fn tables_of_all_benchmarks_match_osu_output() {
+    for (file, layout) in [
+        ("7.4-tables", OsuLayout::Osu7),
+        ("7.4-full-tables", OsuLayout::Osu7),
+        ("5.4.3-tables", OsuLayout::Osu5),
+        ("5.4.3-full-tables", OsuLayout::Osu5),
+    ] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../assay-adapters/tests/import/osu")
+            .join(format!("{file}.txt"));
+        let printed = std::fs::read_to_string(path).unwrap().replace(" v7.4\n", " v7.5\n");
+        assert_eq!(render_again(&printed, layout), printed, "{file}");
+    }
+}
+
+#[test]
+fn start_of_library_is_one_line() {
+    let times = [("latency", 0.1239), ("latency_min", 0.1231), ("latency_max", 0.1249)];
     check(
-        &table(MpiTest::PutLatency, OsuLayout::Osu7),
-        &row(4, &[("latency", 0.74e-6)]),
-        "# OSU MPI_Put Latency Test v7.5
+        &table(MpiTest::Init, OsuLayout::Osu7),
+        &row(0, &times),
+        "# OSU MPI Init Test v7.5\nnprocs: 2, min: 123 ms, max: 124 ms, avg: 123 ms\n",
+    );
+}
+
+#[test]
+fn verdicts_about_sums_have_osu_words() {
+    let sums =
+        OsuTable { validation: true, ..table(MpiTest::FetchAndOpLatency, OsuLayout::Osu7) };
+    let row = OsuRow { is_valid: Some(true), ..row(4, &[("latency", 0.74e-6)]) };
+    check(
+        &sums,
+        &row,
+        "# OSU MPI_Fetch_and_op latency Test v7.5
 # Window creation: MPI_Win_allocate
 # Synchronization: MPI_Win_flush
-# Datatype: MPI_CHAR.
-# Size          Latency (us)
-4                       0.74
+# Datatype: MPI_INT.
+# Size          Latency (us)        Validation
+4                       0.74            passed
 ",
     );
 }

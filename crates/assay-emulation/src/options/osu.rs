@@ -1,16 +1,18 @@
 //! Options of `assay mpi`: OSU's options with OSU's meaning, and assay's own.
 
 mod unsupported;
+mod unsupported_benchmarks;
 
 use std::path::PathBuf;
 
-use assay_model::benchmark::MpiTest;
+use assay_model::benchmark::{MpiTest, RmaSynchronization, WindowCreation};
 use assay_model::quantity::Bytes;
 use assay_model::workload::MpiPreset;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use self::unsupported::UnsupportedMpiArguments;
+pub use self::unsupported_benchmarks::find_unsupported_benchmark;
 use assay_console::options::{RecordArguments, parse_seconds};
 
 #[derive(Debug, Args)]
@@ -38,6 +40,12 @@ pub struct MpiArguments {
     /// Bandwidth tests: one buffer for all messages of a window, or one each
     #[arg(short, long = "buffer-num", value_enum, ignore_case = true)]
     pub buffers: Option<BufferNumber>,
+    /// One-sided benchmarks: creation of the window [default: as OSU: allocate]
+    #[arg(short = 'w', long = "win-options", value_enum, ignore_case = true)]
+    pub window_creation: Option<WindowArgument>,
+    /// One-sided benchmarks: synchronisation [default: as OSU: flush, pscw for put_bibw]
+    #[arg(short = 's', long = "sync-option", value_enum, ignore_case = true)]
+    pub synchronization: Option<SynchronizationArgument>,
     /// Non-blocking collectives: number of MPI_Test calls during the computation
     #[arg(short = 't', long = "num-test-calls", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -116,6 +124,59 @@ pub enum BufferNumber {
     Multiple,
 }
 
+/// Creation of the window that ranks access, in OSU's terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WindowArgument {
+    /// By MPI_Win_create
+    Create,
+    /// By MPI_Win_allocate
+    Allocate,
+    /// By MPI_Win_create_dynamic
+    Dynamic,
+}
+
+impl WindowArgument {
+    pub const fn to_creation(self) -> WindowCreation {
+        match self {
+            Self::Create => WindowCreation::Create,
+            Self::Allocate => WindowCreation::Allocate,
+            Self::Dynamic => WindowCreation::Dynamic,
+        }
+    }
+}
+
+/// Synchronisation of one-sided operations, in OSU's terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SynchronizationArgument {
+    /// MPI_Win_lock and MPI_Win_unlock around each turn
+    Lock,
+    /// MPI_Win_flush after each turn
+    Flush,
+    /// MPI_Win_flush_local after each turn
+    #[value(name = "flush_local")]
+    FlushLocal,
+    /// MPI_Win_lock_all and MPI_Win_unlock_all around each turn
+    #[value(name = "lock_all")]
+    LockAll,
+    /// MPI_Win_post, start, complete and wait
+    Pscw,
+    /// MPI_Win_fence
+    Fence,
+}
+
+impl SynchronizationArgument {
+    pub const fn to_synchronization(self) -> RmaSynchronization {
+        match self {
+            Self::Lock => RmaSynchronization::Lock,
+            Self::Flush => RmaSynchronization::Flush,
+            Self::FlushLocal => RmaSynchronization::FlushLocal,
+            Self::LockAll => RmaSynchronization::LockAll,
+            Self::Pscw => RmaSynchronization::Pscw,
+            Self::Fence => RmaSynchronization::Fence,
+        }
+    }
+}
+
 /// Element type of reductions, in OSU's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ElementType {
@@ -138,9 +199,12 @@ pub struct MessageSizeRange {
 }
 
 fn test_parser() -> impl TypedValueParser<Value = MpiTest> {
-    let names = MpiTest::ALL.map(|test| PossibleValue::new(test.name()));
-    PossibleValuesParser::new(names)
-        .map(|name| MpiTest::from_name(&name).expect("only these names are accepted"))
+    let known = MpiTest::ALL.into_iter().map(|test| PossibleValue::new(test.name()));
+    let refused =
+        unsupported_benchmarks::names().map(|name| PossibleValue::new(name).hide(true));
+    PossibleValuesParser::new(known.chain(refused)).try_map(|name| {
+        MpiTest::from_name(&name).ok_or_else(|| unsupported_benchmarks::explain(&name))
+    })
 }
 
 /// Parses `MIN:MAX`, `MIN:`, `:MAX`, or a maximum only, as OSU does.

@@ -1,12 +1,14 @@
 //! Converts the options of `assay mpi` for the engine, and rejects those that have no effect.
 
 use crate::unsupported_options::to_failure;
-use assay_kernels::mpi::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
+use assay_kernels::mpi::{ReductionElement, WindowBuffers};
+use assay_model::benchmark::{MpiBenchmarkKind, RemoteOperation};
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::mpi::method::{benchmark_kind, is_reduction};
 use assay_run::mpi::options::MpiOptions;
 
-use crate::options::osu::{BufferNumber, ElementType, MpiArguments};
+use crate::options::osu::{
+    BufferNumber, ElementType, MpiArguments, SynchronizationArgument, WindowArgument,
+};
 
 /// Returns the options for the engine.
 pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
@@ -22,6 +24,8 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
             Some(BufferNumber::Multiple) => WindowBuffers::Multiple,
             Some(BufferNumber::Single) | None => WindowBuffers::Single,
         },
+        window_creation: typed.window_creation.map(WindowArgument::to_creation),
+        synchronization: typed.synchronization.map(SynchronizationArgument::to_synchronization),
         test_calls: typed.tests.unwrap_or(0),
         process_set: typed.process_set,
         validate: typed.validate,
@@ -44,12 +48,49 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
     if let Some(refusal) = &typed.refused.first {
         return Err(to_failure(refusal, FailureKind::Usage));
     }
-    let (kind, name) = (benchmark_kind(typed.test), typed.test.name());
+    let (kind, name) = (typed.test.kind(), typed.test.name());
     let senseless = [
         (
             typed.buffers.is_some() && !kind.is_pairwise(),
             "-b",
             "it applies to the messages of a window, and this benchmark has none",
+        ),
+        (
+            kind.is_startup() && (typed.iterations.is_some() || typed.warm_up.is_some()),
+            "-i and -x",
+            "a library starts once in each job; run the job several times",
+        ),
+        (kind.is_startup() && typed.validate, "-c", "it sends no messages"),
+        (
+            kind.is_startup() && !typed.percentiles.is_empty(),
+            "-z",
+            "a library starts once in each job",
+        ),
+        (
+            typed.sizes.is_some() && !typed.test.has_size_range(),
+            "-m",
+            "its messages do not have a range of sizes",
+        ),
+        (
+            typed.window_creation.is_some() && !kind.is_one_sided(),
+            "-w",
+            "only one-sided benchmarks access a window",
+        ),
+        (
+            typed.synchronization.is_some() && !kind.is_one_sided(),
+            "-s",
+            "only one-sided benchmarks synchronise a window",
+        ),
+        (
+            kind == MpiBenchmarkKind::RemoteBidirectional && has_passive_target(typed),
+            "-s of a passive target",
+            "both ranks write at once; use pscw or fence",
+        ),
+        (
+            typed.element == Some(ElementType::Float)
+                && kind.remote_operation() == Some(RemoteOperation::CompareAndSwap),
+            "-T mpi_float",
+            "the MPI standard compares and swaps integers; use mpi_int",
         ),
         (
             typed.window.is_some() && !kind.is_windowed(),
@@ -67,13 +108,13 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
             "only non-blocking collectives call MPI_Test during a computation",
         ),
         (
-            typed.element == Some(ElementType::Byte) && is_reduction(kind),
+            typed.element == Some(ElementType::Byte) && kind.is_reduction(),
             "-T mpi_char",
             "the MPI standard does not sum characters; use mpi_int or mpi_float",
         ),
         (
             matches!(typed.element, Some(ElementType::Integer | ElementType::Float))
-                && !is_reduction(kind),
+                && !kind.is_reduction(),
             "-T",
             "only reductions sum something; all other messages are bytes (mpi_char)",
         ),
@@ -86,6 +127,11 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
         }
         None => Ok(()),
     }
+}
+
+fn has_passive_target(typed: &MpiArguments) -> bool {
+    let given = typed.synchronization.map(SynchronizationArgument::to_synchronization);
+    given.is_some_and(|it| !it.is_active())
 }
 
 #[cfg(test)]
@@ -109,6 +155,14 @@ mod tests {
             ("allreduce", 4, 1 << 20, 19),
             ("bcast", 1, 1 << 20, 21),
             ("barrier", 0, 0, 1),
+            ("reduce_scatter", 4, 1 << 20, 19),
+            ("alltoallw", 1, 1 << 20, 21),
+            ("get_bw", 1, 4 << 20, 23),
+            ("acc_latency", 4, 4 << 20, 21),
+            ("cas_latency", 8, 8, 1),
+            ("latency_persistent --preset osu-7", 1, 4 << 20, 23),
+            ("bcast_persistent", 1, 1 << 20, 21),
+            ("fop_latency --preset osu-7", 4, 4, 1),
             ("latency --preset osu-7", 1, 4 << 20, 23),
             ("multi_lat --preset osu-5.4.3", 0, 4 << 20, 24),
             ("latency -m 8", 0, 8, 5),
@@ -129,7 +183,16 @@ mod tests {
             ("allreduce -b multiple", "allreduce has no -b"),
             ("bw -t 100", "bw has no -t"),
             ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
-            ("put_latency -s fence", "`assay mpi` does not support -s"),
+            ("put_bibw -s flush", "put_bibw has no -s of a passive target"),
+            ("latency -s fence", "latency has no -s"),
+            ("init -i 5", "init has no -i and -x"),
+            ("init -c", "init has no -c"),
+            ("init -f", "init has no -f"),
+            ("cas_latency -m 8", "cas_latency has no -m"),
+            ("allreduce -w create", "allreduce has no -w"),
+            ("put_bw -b single", "put_bw has no -b"),
+            ("cas_latency -T mpi_float", "cas_latency has no -T mpi_float"),
+            ("get_latency -T mpi_int", "get_latency has no -T"),
             ("latency -W 8", "latency has no -W"),
             ("allreduce -W 64", "allreduce has no -W"),
             ("bw -f", "bw has no -f"),
@@ -144,10 +207,15 @@ mod tests {
             "bw -b multiple -T mpi_char -W 8",
             "mbw_mr -W 1",
             "barrier -f",
+            "bibw_persistent -W 8 -b multiple",
+            "allreduce_persistent -f -T mpi_int",
             "ialltoall -f",
             "latency -b Single -I",
             "iallgather -t 100",
             "put_latency -w allocate -s flush",
+            "put_bibw -w DYNAMIC -s fence -W 8",
+            "fop_latency -T mpi_float -s lock_all",
+            "ireduce_scatter_block -f -t 10",
             "reduce -k fixed:0 -T mpi_int",
         ] {
             assert!(check_options(&typed(words)).is_ok(), "{words}");
@@ -168,6 +236,10 @@ mod tests {
             ("put_latency --preset osu-7", 8192, 10_000, 100),
             ("allreduce --preset osu-5.4.3", 32_768, 1000, 100),
             ("allreduce --preset osu-5.4.3", 65_536, 100, 10),
+            ("reduce_scatter --preset osu-5.4.3", 32_768, 1000, 100),
+            ("iallgatherv --preset osu-7", 16_384, 100, 10),
+            ("put_bw --preset osu-7", 8192, 100, 10),
+            ("acc_latency --preset osu-5.4.3", 16_384, 1000, 10),
             ("allreduce --preset osu-7", 16_384, 100, 10),
             ("latency --preset osu-7 -i 5 -x 0", 1, 5, 0),
         ] {

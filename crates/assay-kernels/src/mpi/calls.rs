@@ -26,14 +26,14 @@ pub(super) fn check_call(call: &'static str, code: c_int) -> MpiResult {
 
 /// Declares the table and its loader: field, name in the library, arguments.
 macro_rules! table {
-    ($($field:ident = $name:literal ($($argument:ty),*) -> $result:ty;)*) => {
-        /// Functions of one library; `H` is its handle type.
+    ($(#[$doc:meta])* $table:ident; $($field:ident = $name:literal ($($argument:ty),*) -> $result:ty;)*) => {
+        $(#[$doc])*
         #[derive(Debug, Clone, Copy)]
-        pub(super) struct MpiCalls<H: Handle> {
+        pub(super) struct $table<H: Handle> {
             $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> $result,)*
         }
 
-        impl<H: Handle> MpiCalls<H> {
+        impl<H: Handle> $table<H> {
             /// Looks up all functions. The error is the name of the first missing one.
             ///
             /// # Safety
@@ -51,8 +51,12 @@ macro_rules! table {
 
 type SendPtr = *const c_void;
 type ReceivePtr = *mut c_void;
+/// Counts or displacements of all ranks.
+type Counts = *const c_int;
 
 table! {
+    /// Functions of one library; `H` is its handle type.
+    MpiCalls;
     init = "MPI_Init"(*mut c_int, *mut c_void) -> c_int;
     finalize = "MPI_Finalize"() -> c_int;
     abort = "MPI_Abort"(H, c_int) -> c_int;
@@ -66,6 +70,11 @@ table! {
     isend = "MPI_Isend"(SendPtr, c_int, H, c_int, c_int, H, *mut H) -> c_int;
     ireceive = "MPI_Irecv"(ReceivePtr, c_int, H, c_int, c_int, H, *mut H) -> c_int;
     test = "MPI_Test"(*mut H, *mut c_int, *mut c_void) -> c_int;
+    send_init = "MPI_Send_init"(SendPtr, c_int, H, c_int, c_int, H, *mut H) -> c_int;
+    receive_init = "MPI_Recv_init"(ReceivePtr, c_int, H, c_int, c_int, H, *mut H) -> c_int;
+    start = "MPI_Start"(*mut H) -> c_int;
+    start_all = "MPI_Startall"(c_int, *mut H) -> c_int;
+    request_free = "MPI_Request_free"(*mut H) -> c_int;
     wait = "MPI_Wait"(*mut H, *mut c_void) -> c_int;
     wait_all = "MPI_Waitall"(c_int, *mut H, *mut c_void) -> c_int;
     barrier = "MPI_Barrier"(H) -> c_int;
@@ -84,11 +93,63 @@ table! {
     iall_to_all = "MPI_Ialltoall"(SendPtr, c_int, H, ReceivePtr, c_int, H, H, *mut H) -> c_int;
     igather = "MPI_Igather"(SendPtr, c_int, H, ReceivePtr, c_int, H, c_int, H, *mut H) -> c_int;
     iscatter = "MPI_Iscatter"(SendPtr, c_int, H, ReceivePtr, c_int, H, c_int, H, *mut H) -> c_int;
+    reduce_scatter = "MPI_Reduce_scatter"(SendPtr, ReceivePtr, Counts, H, H, H) -> c_int;
+    reduce_scatter_block = "MPI_Reduce_scatter_block"(SendPtr, ReceivePtr, c_int, H, H, H) -> c_int;
+    all_gather_v = "MPI_Allgatherv"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, H) -> c_int;
+    all_to_all_v = "MPI_Alltoallv"(SendPtr, Counts, Counts, H, ReceivePtr, Counts, Counts, H, H) -> c_int;
+    all_to_all_w = "MPI_Alltoallw"(SendPtr, Counts, Counts, *const H, ReceivePtr, Counts, Counts, *const H, H) -> c_int;
+    gather_v = "MPI_Gatherv"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, c_int, H) -> c_int;
+    scatter_v = "MPI_Scatterv"(SendPtr, Counts, Counts, H, ReceivePtr, c_int, H, c_int, H) -> c_int;
+    ireduce_scatter = "MPI_Ireduce_scatter"(SendPtr, ReceivePtr, Counts, H, H, H, *mut H) -> c_int;
+    ireduce_scatter_block = "MPI_Ireduce_scatter_block"(SendPtr, ReceivePtr, c_int, H, H, H, *mut H) -> c_int;
+    iall_gather_v = "MPI_Iallgatherv"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, H, *mut H) -> c_int;
+    iall_to_all_v = "MPI_Ialltoallv"(SendPtr, Counts, Counts, H, ReceivePtr, Counts, Counts, H, H, *mut H) -> c_int;
+    iall_to_all_w = "MPI_Ialltoallw"(SendPtr, Counts, Counts, *const H, ReceivePtr, Counts, Counts, *const H, H, *mut H) -> c_int;
+    igather_v = "MPI_Igatherv"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, c_int, H, *mut H) -> c_int;
+    iscatter_v = "MPI_Iscatterv"(SendPtr, Counts, Counts, H, ReceivePtr, c_int, H, c_int, H, *mut H) -> c_int;
     win_allocate = "MPI_Win_allocate"(isize, c_int, H, H, *mut c_void, *mut H) -> c_int;
+    win_create = "MPI_Win_create"(*mut c_void, isize, c_int, H, H, *mut H) -> c_int;
+    win_create_dynamic = "MPI_Win_create_dynamic"(H, H, *mut H) -> c_int;
+    win_attach = "MPI_Win_attach"(H, *mut c_void, isize) -> c_int;
     win_free = "MPI_Win_free"(*mut H) -> c_int;
     win_lock = "MPI_Win_lock"(c_int, c_int, c_int, H) -> c_int;
     win_unlock = "MPI_Win_unlock"(c_int, H) -> c_int;
     win_flush = "MPI_Win_flush"(c_int, H) -> c_int;
+    win_flush_local = "MPI_Win_flush_local"(c_int, H) -> c_int;
+    win_lock_all = "MPI_Win_lock_all"(c_int, H) -> c_int;
+    win_unlock_all = "MPI_Win_unlock_all"(H) -> c_int;
+    win_fence = "MPI_Win_fence"(c_int, H) -> c_int;
+    win_start = "MPI_Win_start"(H, c_int, H) -> c_int;
+    win_complete = "MPI_Win_complete"(H) -> c_int;
+    win_post = "MPI_Win_post"(H, c_int, H) -> c_int;
+    win_wait = "MPI_Win_wait"(H) -> c_int;
+    communicator_group = "MPI_Comm_group"(H, *mut H) -> c_int;
+    group_include = "MPI_Group_incl"(H, c_int, *const c_int, *mut H) -> c_int;
+    group_free = "MPI_Group_free"(*mut H) -> c_int;
     put = "MPI_Put"(SendPtr, c_int, H, c_int, isize, c_int, H, H) -> c_int;
     get = "MPI_Get"(ReceivePtr, c_int, H, c_int, isize, c_int, H, H) -> c_int;
+    accumulate = "MPI_Accumulate"(SendPtr, c_int, H, c_int, isize, c_int, H, H, H) -> c_int;
+    get_accumulate = "MPI_Get_accumulate"(SendPtr, c_int, H, ReceivePtr, c_int, H, c_int, isize, c_int, H, H, H) -> c_int;
+    fetch_and_op = "MPI_Fetch_and_op"(SendPtr, ReceivePtr, H, c_int, isize, H, H) -> c_int;
+    compare_and_swap = "MPI_Compare_and_swap"(SendPtr, SendPtr, ReceivePtr, H, c_int, isize, H) -> c_int;
+}
+
+table! {
+    /// Functions that create the requests of persistent collectives, new in MPI 4.
+    PersistentCollectiveCalls;
+    barrier = "MPI_Barrier_init"(H, H, *mut H) -> c_int;
+    broadcast = "MPI_Bcast_init"(ReceivePtr, c_int, H, c_int, H, H, *mut H) -> c_int;
+    reduce = "MPI_Reduce_init"(SendPtr, ReceivePtr, c_int, H, H, c_int, H, H, *mut H) -> c_int;
+    all_reduce = "MPI_Allreduce_init"(SendPtr, ReceivePtr, c_int, H, H, H, H, *mut H) -> c_int;
+    all_gather = "MPI_Allgather_init"(SendPtr, c_int, H, ReceivePtr, c_int, H, H, H, *mut H) -> c_int;
+    all_to_all = "MPI_Alltoall_init"(SendPtr, c_int, H, ReceivePtr, c_int, H, H, H, *mut H) -> c_int;
+    gather = "MPI_Gather_init"(SendPtr, c_int, H, ReceivePtr, c_int, H, c_int, H, H, *mut H) -> c_int;
+    scatter = "MPI_Scatter_init"(SendPtr, c_int, H, ReceivePtr, c_int, H, c_int, H, H, *mut H) -> c_int;
+    reduce_scatter = "MPI_Reduce_scatter_init"(SendPtr, ReceivePtr, Counts, H, H, H, H, *mut H) -> c_int;
+    reduce_scatter_block = "MPI_Reduce_scatter_block_init"(SendPtr, ReceivePtr, c_int, H, H, H, H, *mut H) -> c_int;
+    all_gather_v = "MPI_Allgatherv_init"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, H, H, *mut H) -> c_int;
+    all_to_all_v = "MPI_Alltoallv_init"(SendPtr, Counts, Counts, H, ReceivePtr, Counts, Counts, H, H, H, *mut H) -> c_int;
+    all_to_all_w = "MPI_Alltoallw_init"(SendPtr, Counts, Counts, *const H, ReceivePtr, Counts, Counts, *const H, H, H, *mut H) -> c_int;
+    gather_v = "MPI_Gatherv_init"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, c_int, H, H, *mut H) -> c_int;
+    scatter_v = "MPI_Scatterv_init"(SendPtr, Counts, Counts, H, ReceivePtr, c_int, H, c_int, H, H, *mut H) -> c_int;
 }

@@ -1,146 +1,16 @@
-//! Collective operations, blocking and non-blocking. Rank 0 is the root where there is one.
+//! Timing of collective operations, blocking and non-blocking. Rank 0 is the root where there is one.
 
-use std::ffi::c_int;
+use assay_model::benchmark::Collective;
 
 use crate::clock::now_ns;
 
 use super::abi::Handle;
-use super::benchmark_kind::{Collective, ELEMENT_BYTES, ReductionElement};
-use super::calls::{MpiResult, check_call};
+use super::calls::MpiResult;
 use super::communicator::Communicator;
-use super::contents::{fill_bytes, fill_numbers, has_contents, has_sums, message_seed};
 use super::prepared_benchmark::{MpiFigures, OverlapParts, PreparedBenchmark};
 use super::timing::MpiPass;
 
-const ROOT: c_int = 0;
-
-/// Arguments of one collective operation's calls.
-#[derive(Debug, Clone, Copy)]
-struct CollectiveCall<'j, H: Handle> {
-    comm: &'j Communicator<H>,
-    operation: Collective,
-    send_buffer: *const std::ffi::c_void,
-    receive_buffer: *mut std::ffi::c_void,
-    /// Number of characters.
-    count: c_int,
-    /// Number of elements of a reduction; `element` is their type.
-    elements: c_int,
-    element: H,
-}
-
-impl<H: Handle> CollectiveCall<'_, H> {
-    /// Makes the blocking call. The branch is the same in every turn, so the processor predicts it.
-    #[inline(always)]
-    fn run_blocking(&self) -> MpiResult {
-        let Self {
-            comm, send_buffer: out, receive_buffer: into, count, elements, element, ..
-        } = *self;
-        let Communicator { calls, constants: names, .. } = comm;
-        let (char, world) = (names.char, names.world);
-        // SAFETY, here and below: `MpiBenchmarkKind::buffers` gave both addresses as many bytes as
-        // the operation reads and writes on this rank, and the library keeps no pointer after the
-        // call.
-        match self.operation {
-            Collective::Barrier => comm.barrier(),
-            Collective::Broadcast => {
-                // SAFETY: see above.
-                check_call("MPI_Bcast", unsafe {
-                    (calls.broadcast)(into, count, char, ROOT, world)
-                })
-            }
-            // SAFETY: see above.
-            Collective::Reduce => check_call("MPI_Reduce", unsafe {
-                (calls.reduce)(out, into, elements, element, names.sum, ROOT, world)
-            }),
-            // SAFETY: see above.
-            Collective::AllReduce => check_call("MPI_Allreduce", unsafe {
-                (calls.all_reduce)(out, into, elements, element, names.sum, world)
-            }),
-            // SAFETY: see above.
-            Collective::AllGather => check_call("MPI_Allgather", unsafe {
-                (calls.all_gather)(out, count, char, into, count, char, world)
-            }),
-            // SAFETY: see above.
-            Collective::AllToAll => check_call("MPI_Alltoall", unsafe {
-                (calls.all_to_all)(out, count, char, into, count, char, world)
-            }),
-            // SAFETY: see above.
-            Collective::Gather => check_call("MPI_Gather", unsafe {
-                (calls.gather)(out, count, char, into, count, char, ROOT, world)
-            }),
-            // SAFETY: see above.
-            Collective::Scatter => check_call("MPI_Scatter", unsafe {
-                (calls.scatter)(out, count, char, into, count, char, ROOT, world)
-            }),
-        }
-    }
-
-    /// Starts the non-blocking call.
-    ///
-    /// # Safety
-    /// The memory must stay until the request is complete.
-    #[inline(always)]
-    unsafe fn start(&self, request: &mut H) -> MpiResult {
-        let Self {
-            comm, send_buffer: out, receive_buffer: into, count, elements, element, ..
-        } = *self;
-        let Communicator { calls, constants: names, .. } = comm;
-        let (char, world) = (names.char, names.world);
-        // SAFETY, here and below: as for the blocking call, and the caller keeps the memory.
-        match self.operation {
-            Collective::Barrier => {
-                // SAFETY: see above.
-                check_call("MPI_Ibarrier", unsafe { (calls.ibarrier)(world, request) })
-            }
-            // SAFETY: see above.
-            Collective::Broadcast => check_call("MPI_Ibcast", unsafe {
-                (calls.ibroadcast)(into, count, char, ROOT, world, request)
-            }),
-            // SAFETY: see above.
-            Collective::Reduce => check_call("MPI_Ireduce", unsafe {
-                (calls.ireduce)(out, into, elements, element, names.sum, ROOT, world, request)
-            }),
-            // SAFETY: see above.
-            Collective::AllReduce => check_call("MPI_Iallreduce", unsafe {
-                (calls.iall_reduce)(out, into, elements, element, names.sum, world, request)
-            }),
-            // SAFETY: see above.
-            Collective::AllGather => check_call("MPI_Iallgather", unsafe {
-                (calls.iall_gather)(out, count, char, into, count, char, world, request)
-            }),
-            // SAFETY: see above.
-            Collective::AllToAll => check_call("MPI_Ialltoall", unsafe {
-                (calls.iall_to_all)(out, count, char, into, count, char, world, request)
-            }),
-            // SAFETY: see above.
-            Collective::Gather => check_call("MPI_Igather", unsafe {
-                (calls.igather)(out, count, char, into, count, char, ROOT, world, request)
-            }),
-            // SAFETY: see above.
-            Collective::Scatter => check_call("MPI_Iscatter", unsafe {
-                (calls.iscatter)(out, count, char, into, count, char, ROOT, world, request)
-            }),
-        }
-    }
-}
-
 impl<H: Handle> PreparedBenchmark<'_, H> {
-    fn collective_call(&self, operation: Collective) -> CollectiveCall<'_, H> {
-        let names = &self.comm.constants;
-        CollectiveCall {
-            comm: self.comm,
-            operation,
-            send_buffer: self.send.as_ptr().cast_const().cast(),
-            receive_buffer: self.receive.as_ptr().cast(),
-            count: self.message_bytes,
-            elements: self.message_bytes / ELEMENT_BYTES as c_int,
-            element: match self.element {
-                ReductionElement::Integer => names.int,
-                ReductionElement::Float => names.float,
-            },
-        }
-    }
-
     /// Times calls separated by untimed barriers. Calls of the barrier itself are not separated.
     pub(super) fn time_collective(
         &mut self,
@@ -168,6 +38,49 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             self.comm.time_each(warm_up, count, is_separated, || call.run_blocking())?;
         let ranks = f64::from(self.comm.size);
         Ok(self.comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
+    }
+
+    /// Times starts and ends of a persistent request, separated like calls.
+    pub(super) fn time_persistent_collective(
+        &mut self,
+        operation: Collective,
+        pass: &MpiPass,
+    ) -> MpiResult<MpiFigures> {
+        let comm = self.comm;
+        let mut elapsed_s = 0.0;
+        if let Some(mut request) = self.init_collective(operation)? {
+            let turn = || {
+                comm.start_request(&mut request)?;
+                comm.wait(&mut request)
+            };
+            elapsed_s = match operation {
+                Collective::Barrier => comm.time_batch(pass, turn)?,
+                _ => comm.time_separated(pass, turn)?,
+            };
+            comm.free_requests(&mut [request])?;
+        }
+        reduce_call_times(comm, elapsed_s / pass.iterations as f64)
+    }
+
+    /// Returns the mean over the ranks of each single start and end of a persistent request.
+    pub(super) fn time_each_persistent_collective(
+        &mut self,
+        operation: Collective,
+        warm_up: u64,
+        count: usize,
+    ) -> MpiResult<Vec<f64>> {
+        let comm = self.comm;
+        let is_separated = operation != Collective::Barrier;
+        let Some(mut request) = self.init_collective(operation)? else {
+            return Ok(Vec::new());
+        };
+        let times = comm.time_each(warm_up, count, is_separated, || {
+            comm.start_request(&mut request)?;
+            comm.wait(&mut request)
+        })?;
+        comm.free_requests(&mut [request])?;
+        let ranks = f64::from(comm.size);
+        Ok(comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
 
     /// Times the call alone, then with computation of the same length between its start and its
@@ -244,99 +157,13 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         let ranks = f64::from(comm.size);
         Ok(comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
-
-    /// Runs one operation with contents that identify their origin. Returns whether each part
-    /// received on this rank is correct.
-    pub(super) fn validate_collective(
-        &mut self,
-        operation: Collective,
-        turn: u64,
-        is_non_blocking: bool,
-    ) -> MpiResult<Vec<bool>> {
-        self.fill_collective(operation, turn);
-        self.comm.barrier()?;
-        let call = self.collective_call(operation);
-        if is_non_blocking {
-            let mut request = H::default();
-            // SAFETY: completed right here.
-            unsafe { call.start(&mut request)? };
-            self.comm.wait(&mut request)?;
-        } else {
-            call.run_blocking()?;
-        }
-        Ok(self.check_collective(operation, turn))
-    }
-
-    fn fill_collective(&mut self, operation: Collective, turn: u64) {
-        let (rank, bytes) = (self.comm.rank, self.message_bytes as usize);
-        self.receive.as_mut_slice::<u8>().fill(0xff);
-        match operation {
-            Collective::Barrier => {}
-            Collective::Broadcast if rank == ROOT => {
-                fill_bytes(
-                    &mut self.receive.as_mut_slice::<u8>()[..bytes],
-                    message_seed(turn, ROOT, 0),
-                );
-            }
-            Collective::Broadcast => {}
-            Collective::Reduce | Collective::AllReduce => match self.element {
-                ReductionElement::Integer => {
-                    fill_numbers(self.send.as_mut_slice::<u32>(), turn, rank);
-                }
-                ReductionElement::Float => {
-                    fill_numbers(self.send.as_mut_slice::<f32>(), turn, rank);
-                }
-            },
-            Collective::AllGather
-            | Collective::Gather
-            | Collective::AllToAll
-            | Collective::Scatter => {
-                // The seed of a part identifies its sender and its receiver.
-                let parts = self.send.as_mut_slice::<u8>().chunks_exact_mut(bytes.max(1));
-                for (to, part) in parts.enumerate() {
-                    fill_bytes(part, message_seed(turn, rank, to));
-                }
-            }
-        }
-    }
-
-    fn check_collective(&self, operation: Collective, turn: u64) -> Vec<bool> {
-        let (rank, ranks, bytes) =
-            (self.comm.rank, self.comm.size, self.message_bytes as usize);
-        let received = self.receive.as_slice::<u8>();
-        let part = |from: c_int| &received[from as usize * bytes..(from as usize + 1) * bytes];
-        match operation {
-            Collective::Barrier => Vec::new(),
-            Collective::Broadcast => vec![has_contents(part(0), message_seed(turn, ROOT, 0))],
-            Collective::Reduce if rank != ROOT => Vec::new(),
-            Collective::Reduce | Collective::AllReduce => {
-                let elements = bytes / ELEMENT_BYTES;
-                vec![match self.element {
-                    ReductionElement::Integer => {
-                        has_sums(&self.receive.as_slice::<u32>()[..elements], turn, ranks)
-                    }
-                    ReductionElement::Float => {
-                        has_sums(&self.receive.as_slice::<f32>()[..elements], turn, ranks)
-                    }
-                }]
-            }
-            Collective::Gather if rank != ROOT => Vec::new(),
-            // Each rank sends the same part to all, so it is the first of its parts.
-            Collective::AllGather | Collective::Gather => (0..ranks)
-                .map(|from| has_contents(part(from), message_seed(turn, from, 0)))
-                .collect(),
-            Collective::AllToAll => (0..ranks)
-                .map(|from| has_contents(part(from), message_seed(turn, from, rank as usize)))
-                .collect(),
-            Collective::Scatter => {
-                vec![has_contents(part(0), message_seed(turn, ROOT, rank as usize))]
-            }
-        }
-    }
 }
 
 /// Returns mean, minimum and maximum over the ranks; valid only on rank 0.
-fn reduce_call_times<H: Handle>(comm: &Communicator<H>, own_s: f64) -> MpiResult<MpiFigures> {
+pub(super) fn reduce_call_times<H: Handle>(
+    comm: &Communicator<H>,
+    own_s: f64,
+) -> MpiResult<MpiFigures> {
     let (minimum_s, maximum_s) = comm.min_max(own_s)?;
     let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
     Ok(MpiFigures::Call { mean_s, minimum_s, maximum_s })

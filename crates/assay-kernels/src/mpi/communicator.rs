@@ -6,20 +6,30 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
+use crate::clock::now_ns;
+
 use super::abi::{Constants, Handle};
-use super::calls::{MpiCalls, MpiResult, check_call};
+use super::calls::{MpiCalls, MpiResult, PersistentCollectiveCalls, check_call};
 use super::process_set::{ProcessSet, ProcessSetCalls};
 
 /// Buffer size for an error's text; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.
 const ERROR_TEXT_BYTES: usize = 2048;
+
+fn seconds_since(start_ns: u64) -> f64 {
+    (now_ns() - start_ns) as f64 * 1e-9
+}
 
 /// Initialised library, and this process's rank in its world.
 #[derive(Debug)]
 pub(super) struct Communicator<H: Handle> {
     pub(super) calls: MpiCalls<H>,
     pub(super) constants: Constants<H>,
+    /// Functions of persistent collectives, or the name of the first one that is missing.
+    pub(super) persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
     pub(super) rank: c_int,
     pub(super) size: c_int,
+    /// Seconds that the initialisation took on this rank.
+    pub(super) startup_s: f64,
     /// Session that initialised the library, if any; `names.world` is its communicator then.
     process_set: Option<ProcessSet<H>>,
 }
@@ -30,10 +40,15 @@ impl<H: Handle> Communicator<H> {
     ///
     /// # Errors
     /// The call that failed. Most libraries end the process instead if initialisation fails.
-    pub(super) fn start(calls: MpiCalls<H>, names: Constants<H>) -> MpiResult<Self> {
+    pub(super) fn start(
+        calls: MpiCalls<H>,
+        names: Constants<H>,
+        persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
+    ) -> MpiResult<Self> {
+        let start_ns = now_ns();
         // SAFETY: `MPI_Init` may be called once, with null for the arguments of the program.
         check_call("MPI_Init", unsafe { (calls.init)(ptr::null_mut(), ptr::null_mut()) })?;
-        Self::join_world(calls, names, None)
+        Self::join_world(calls, names, persistent, None, seconds_since(start_ns))
     }
 
     /// Initialises the library by a session.
@@ -43,17 +58,22 @@ impl<H: Handle> Communicator<H> {
     pub(super) fn start_session(
         calls: MpiCalls<H>,
         names: Constants<H>,
+        persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
         process_set: ProcessSetCalls<H>,
     ) -> MpiResult<Self> {
+        let start_ns = now_ns();
         let process_set = ProcessSet::start(process_set, &names)?;
+        let startup_s = seconds_since(start_ns);
         let names = Constants { world: process_set.world, ..names };
-        Self::join_world(calls, names, Some(process_set))
+        Self::join_world(calls, names, persistent, Some(process_set), startup_s)
     }
 
     fn join_world(
         calls: MpiCalls<H>,
         names: Constants<H>,
+        persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
         process_set: Option<ProcessSet<H>>,
+        startup_s: f64,
     ) -> MpiResult<Self> {
         // SAFETY: two handles of the library.
         check_call("MPI_Comm_set_errhandler", unsafe {
@@ -64,7 +84,7 @@ impl<H: Handle> Communicator<H> {
         check_call("MPI_Comm_rank", unsafe { (calls.rank)(names.world, &raw mut rank) })?;
         // SAFETY: as above.
         check_call("MPI_Comm_size", unsafe { (calls.size)(names.world, &raw mut size) })?;
-        Ok(Self { calls, constants: names, rank, size, process_set })
+        Ok(Self { calls, constants: names, persistent, rank, size, startup_s, process_set })
     }
 
     /// Finalises the library on all ranks.
@@ -187,6 +207,77 @@ impl<H: Handle> Communicator<H> {
         // SAFETY: guaranteed by the caller.
         check_call("MPI_Irecv", unsafe {
             (calls.ireceive)(into.cast(), count, names.char, from, tag, names.world, request)
+        })
+    }
+
+    /// Creates a persistent send of `count` bytes to rank `to`.
+    ///
+    /// # Safety
+    /// The same as for [`Self::send`], until the request is freed.
+    pub(super) unsafe fn send_init(
+        &self,
+        from: *const u8,
+        count: c_int,
+        to: c_int,
+        tag: c_int,
+        request: &mut H,
+    ) -> MpiResult {
+        let Self { calls, constants: names, .. } = self;
+        // SAFETY: guaranteed by the caller.
+        check_call("MPI_Send_init", unsafe {
+            (calls.send_init)(from.cast(), count, names.char, to, tag, names.world, request)
+        })
+    }
+
+    /// Creates a persistent receive of up to `count` bytes from rank `from`.
+    ///
+    /// # Safety
+    /// The same as for [`Self::receive`], until the request is freed.
+    pub(super) unsafe fn receive_init(
+        &self,
+        into: *mut u8,
+        count: c_int,
+        from: c_int,
+        tag: c_int,
+        request: &mut H,
+    ) -> MpiResult {
+        let Self { calls, constants: names, .. } = self;
+        // SAFETY: guaranteed by the caller.
+        check_call("MPI_Recv_init", unsafe {
+            (calls.receive_init)(
+                into.cast(),
+                count,
+                names.char,
+                from,
+                tag,
+                names.world,
+                request,
+            )
+        })
+    }
+
+    /// Starts a persistent request.
+    #[inline(always)]
+    pub(super) fn start_request(&self, request: &mut H) -> MpiResult {
+        // SAFETY: an inactive persistent request of this library.
+        check_call("MPI_Start", unsafe { (self.calls.start)(request) })
+    }
+
+    /// Starts all persistent requests.
+    #[inline(always)]
+    pub(super) fn start_all(&self, requests: &mut [H]) -> MpiResult {
+        let count = requests.len() as c_int;
+        // SAFETY: `count` inactive persistent requests of this library.
+        check_call("MPI_Startall", unsafe {
+            (self.calls.start_all)(count, requests.as_mut_ptr())
+        })
+    }
+
+    /// Frees persistent requests.
+    pub(super) fn free_requests(&self, requests: &mut [H]) -> MpiResult {
+        requests.iter_mut().try_for_each(|request| {
+            // SAFETY: an inactive persistent request of this library.
+            check_call("MPI_Request_free", unsafe { (self.calls.request_free)(request) })
         })
     }
 

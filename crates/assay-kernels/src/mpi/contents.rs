@@ -5,6 +5,8 @@
 
 use std::ffi::c_int;
 
+use super::message_memory::ReductionElement;
+
 /// Period of the numbers along an array.
 const PERIOD: usize = 16;
 
@@ -41,41 +43,45 @@ fn expected_sums(turn: u64, ranks: c_int) -> [u64; PERIOD] {
     std::array::from_fn(|position| (0..ranks).map(|rank| number_at(position, turn, rank)).sum())
 }
 
-/// Number type of a reduction: 32-bit integers or floating-point numbers.
-pub(super) trait ReductionNumber: Copy {
-    fn from_u64(value: u64) -> Self;
-    fn equals(self, value: u64) -> bool;
-}
-
-impl ReductionNumber for u32 {
-    fn from_u64(value: u64) -> Self {
-        value as Self
-    }
-    fn equals(self, value: u64) -> bool {
-        u64::from(self) == value
+/// Appends the bytes of a number as the library computes with it.
+fn push_number(bytes: &mut Vec<u8>, element: ReductionElement, value: u64) {
+    match element {
+        ReductionElement::Integer => bytes.extend((value as u32).to_ne_bytes()),
+        ReductionElement::Float => bytes.extend((value as f32).to_ne_bytes()),
+        ReductionElement::Unsigned64 => bytes.extend(value.to_ne_bytes()),
     }
 }
 
-impl ReductionNumber for f32 {
-    fn from_u64(value: u64) -> Self {
-        value as Self
+/// Returns the contribution of `rank` to a reduction in turn `turn`: the bytes of `elements`
+/// numbers, each with `added`.
+pub(super) fn number_bytes(
+    element: ReductionElement,
+    elements: usize,
+    turn: u64,
+    rank: c_int,
+    added: u64,
+) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(elements * element.bytes());
+    for position in 0..elements {
+        push_number(&mut bytes, element, number_at(position, turn, rank) + added);
     }
-    fn equals(self, value: u64) -> bool {
-        self.to_bits() == (value as Self).to_bits()
-    }
+    bytes
 }
 
-/// Fills the contribution of `rank` to a reduction in turn `turn`.
-pub(super) fn fill_numbers<T: ReductionNumber>(numbers: &mut [T], turn: u64, rank: c_int) {
-    for (position, number) in numbers.iter_mut().enumerate() {
-        *number = T::from_u64(number_at(position, turn, rank));
-    }
-}
-
-/// Returns whether the numbers are the sums over `ranks` ranks in turn `turn`.
-pub(super) fn has_sums<T: ReductionNumber>(numbers: &[T], turn: u64, ranks: c_int) -> bool {
+/// Returns the bytes of the sums over `ranks` ranks in turn `turn`, from position `first` on.
+pub(super) fn sum_bytes(
+    element: ReductionElement,
+    first: usize,
+    elements: usize,
+    turn: u64,
+    ranks: c_int,
+) -> Vec<u8> {
     let sums = expected_sums(turn, ranks);
-    numbers.iter().enumerate().all(|(position, number)| number.equals(sums[position % PERIOD]))
+    let mut bytes = Vec::with_capacity(elements * element.bytes());
+    for position in first..first + elements {
+        push_number(&mut bytes, element, sums[position % PERIOD]);
+    }
+    bytes
 }
 
 #[cfg(test)]
@@ -115,25 +121,28 @@ mod tests {
     }
 
     #[test]
-    fn detects_a_missing_rank_in_sums() {
-        fn check<T: ReductionNumber + Default>() {
-            let ranks = 5;
-            let mut all = vec![0_u64; 40];
-            for rank in 0..ranks {
-                let mut own = vec![T::default(); 40];
-                fill_numbers(&mut own, 7, rank);
-                for (place, sum) in all.iter_mut().enumerate() {
-                    let value = number_at(place, 7, rank);
-                    assert!(own[place].equals(value));
-                    *sum += value;
+    fn sums_are_those_of_all_ranks() {
+        for element in
+            [ReductionElement::Integer, ReductionElement::Float, ReductionElement::Unsigned64]
+        {
+            let value = |bytes: &[u8]| match element {
+                ReductionElement::Integer => {
+                    u64::from(u32::from_ne_bytes(bytes.try_into().unwrap()))
                 }
-            }
-            let summed: Vec<T> = all.iter().map(|sum| T::from_u64(*sum)).collect();
-            assert!(has_sums(&summed, 7, ranks));
-            assert!(!has_sums(&summed, 7, ranks - 1));
-            assert!(!has_sums(&summed, 8, ranks));
+                ReductionElement::Float => f32::from_ne_bytes(bytes.try_into().unwrap()) as u64,
+                ReductionElement::Unsigned64 => u64::from_ne_bytes(bytes.try_into().unwrap()),
+            };
+            let values = |bytes: Vec<u8>| -> Vec<u64> {
+                bytes.chunks(element.bytes()).map(value).collect()
+            };
+            let own = |rank| values(number_bytes(element, 40, 7, rank, 0));
+            let all: Vec<u64> =
+                (0..40).map(|position| (0..5).map(|rank| own(rank)[position]).sum()).collect();
+            assert_eq!(values(sum_bytes(element, 0, 40, 7, 5)), all);
+            assert_eq!(values(sum_bytes(element, 5, 35, 7, 5)), all[5..]);
+            assert_ne!(values(sum_bytes(element, 0, 40, 7, 4)), all);
+            assert_ne!(values(sum_bytes(element, 0, 40, 8, 5)), all);
+            assert_eq!(values(number_bytes(element, 1, 7, 0, 1))[0], own(0)[0] + 1);
         }
-        check::<u32>();
-        check::<f32>();
     }
 }

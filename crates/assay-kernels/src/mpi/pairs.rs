@@ -2,8 +2,9 @@
 
 use std::ffi::c_int;
 
+use assay_model::benchmark::MpiBenchmarkKind;
+
 use super::abi::Handle;
-use super::benchmark_kind::MpiBenchmarkKind;
 use super::calls::MpiResult;
 use super::communicator::Communicator;
 use super::contents::{fill_bytes, has_contents, message_seed};
@@ -12,22 +13,22 @@ use super::timing::{EachTurn, MpiPass, TurnTimer, WholeBatch};
 
 /// Message tags of the OSU benchmarks: for ping-pongs, for data in each direction, and for the
 /// acknowledgement of a window.
-const PING_TAG: c_int = 1;
-const DATA_TAG: c_int = 100;
-const REVERSE_DATA_TAG: c_int = 10;
-const ACK_TAG: c_int = 101;
+pub(super) const PING_TAG: c_int = 1;
+pub(super) const DATA_TAG: c_int = 100;
+pub(super) const REVERSE_DATA_TAG: c_int = 10;
+pub(super) const ACK_TAG: c_int = 101;
 /// Bytes of the acknowledgement, as in OSU 5; one byte in OSU 7 takes the same time.
-const ACK_BYTES: c_int = 4;
+pub(super) const ACK_BYTES: c_int = 4;
 
 /// Peer of a rank, and the half that the rank is in.
 #[derive(Debug, Clone, Copy)]
-struct PairRole {
-    peer: c_int,
-    is_lower: bool,
+pub(super) struct PairRole {
+    pub(super) peer: c_int,
+    pub(super) is_lower: bool,
 }
 
 /// Returns the rank's role; `None` for the last rank of an odd number.
-fn pair_role<H: Handle>(comm: &Communicator<H>) -> Option<PairRole> {
+pub(super) fn pair_role<H: Handle>(comm: &Communicator<H>) -> Option<PairRole> {
     let half = comm.size / 2;
     match comm.rank {
         rank if rank < half => Some(PairRole { peer: rank + half, is_lower: true }),
@@ -100,7 +101,16 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     /// Returns the payload of all pairs over the mean of the times of their senders.
     pub(super) fn measure_bandwidth(&mut self, pass: &MpiPass) -> MpiResult<MpiFigures> {
         let own_s = self.time_windows(&WholeBatch(pass))?;
-        let directions = if self.kind == MpiBenchmarkKind::Bidirectional { 2.0 } else { 1.0 };
+        self.divide_payload(own_s, pass)
+    }
+
+    /// Returns the payload of all pairs over the mean of these times, one for each pair.
+    pub(super) fn divide_payload(
+        &self,
+        own_s: Option<Vec<f64>>,
+        pass: &MpiPass,
+    ) -> MpiResult<MpiFigures> {
+        let directions = f64::from(self.kind.directions());
         let pairs = f64::from(self.comm.size / 2);
         let payload =
             self.message_bytes as f64 * self.in_flight as f64 * pass.iterations as f64;
@@ -116,6 +126,15 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         count: usize,
     ) -> MpiResult<Vec<f64>> {
         let own_s = self.time_windows(&EachTurn { warm_up, count })?;
+        self.average_pairs(own_s, count)
+    }
+
+    /// Returns the means over the pairs of `count` times.
+    pub(super) fn average_pairs(
+        &self,
+        own_s: Option<Vec<f64>>,
+        count: usize,
+    ) -> MpiResult<Vec<f64>> {
         let sums = self.comm.sum(&own_s.unwrap_or_else(|| vec![0.0; count]))?;
         let pairs = f64::from(self.comm.size / 2);
         Ok(sums.into_iter().map(|sum| sum / pairs).collect())
@@ -216,7 +235,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             return Ok(Vec::new());
         };
         let (comm, bytes) = (self.comm, self.message_bytes as usize);
-        let slots = self.slots;
+        let (slots, is_persistent) = (self.slots, self.kind.is_persistent_pair());
         for slot in 0..slots {
             let range = slot * bytes..(slot + 1) * bytes;
             fill_bytes(
@@ -228,18 +247,31 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         for is_sender in [is_lower, !is_lower] {
             for slot in 0..slots {
                 let request = &mut self.requests[slot];
+                let from = self.send.as_ptr().wrapping_add(slot * bytes);
+                let into = self.receive.as_ptr().wrapping_add(slot * bytes);
+                let count = self.message_bytes;
                 // SAFETY: each slot is within its buffer, and all requests are completed below.
                 unsafe {
-                    if is_sender {
-                        let from = self.send.as_ptr().add(slot * bytes);
-                        comm.isend(from, self.message_bytes, peer, DATA_TAG, request)?;
-                    } else {
-                        let into = self.receive.as_ptr().add(slot * bytes);
-                        comm.ireceive(into, self.message_bytes, peer, DATA_TAG, request)?;
+                    match (is_sender, is_persistent) {
+                        (true, false) => comm.isend(from, count, peer, DATA_TAG, request)?,
+                        (false, false) => {
+                            comm.ireceive(into, count, peer, DATA_TAG, request)?
+                        }
+                        (true, true) => comm.send_init(from, count, peer, DATA_TAG, request)?,
+                        (false, true) => {
+                            comm.receive_init(into, count, peer, DATA_TAG, request)?;
+                        }
                     }
                 }
             }
-            comm.wait_all(&mut self.requests[..slots])?;
+            let requests = &mut self.requests[..slots];
+            if is_persistent {
+                comm.start_all(requests)?;
+            }
+            comm.wait_all(requests)?;
+            if is_persistent {
+                comm.free_requests(requests)?;
+            }
         }
         let received = self.receive.as_slice::<u8>();
         let is_correct = |slot| {

@@ -3,12 +3,18 @@
 
 use std::ffi::c_int;
 
+use assay_model::benchmark::{
+    MpiBenchmarkKind, RemoteOperation, RmaSynchronization, WindowCreation,
+};
+
 use crate::mapping::{Mapping, PageAdvice};
 
 use super::abi::Handle;
-use super::benchmark_kind::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
 use super::calls::{MpiCallError, MpiResult};
+use super::collective::reduce_call_times;
 use super::communicator::Communicator;
+use super::message_memory::{ReductionElement, WindowBuffers, buffer_bytes, slots};
+use super::rank_parts::RankParts;
 use super::timing::MpiPass;
 use super::window::MpiWindow;
 
@@ -86,6 +92,8 @@ pub(super) struct PreparedBenchmark<'j, H: Handle> {
     pub(super) send: Mapping,
     pub(super) receive: Mapping,
     pub(super) requests: Vec<H>,
+    /// Counts and displacements of the ranks' parts, for collectives.
+    pub(super) parts: RankParts<H>,
     pub(super) window: Option<MpiWindow<'j, H>>,
 }
 
@@ -102,6 +110,10 @@ pub struct MpiBenchmarkRequest {
     pub element: ReductionElement,
     /// Buffers of the messages of a window.
     pub buffers: WindowBuffers,
+    /// Creation of the memory that one-sided operations access.
+    pub window_creation: WindowCreation,
+    /// Synchronisation of one-sided operations.
+    pub synchronization: RmaSynchronization,
     /// Number of `MPI_Test` calls during the computation of a non-blocking operation.
     pub test_calls: u32,
     /// Whether the parts of a non-blocking operation are timed, too. This reads the clock four more
@@ -128,15 +140,19 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             window,
             element,
             buffers: window_buffers,
+            window_creation,
+            synchronization,
             test_calls: tests,
             times_parts,
         } = *request;
         let too_large =
             || PrepareError::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
-        let buffers = kind.buffers(bytes, comm.size as usize, window, window_buffers);
+        let buffers = buffer_bytes(kind, bytes, comm.size as usize, window, window_buffers);
         let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
         // The library may count a part of a collective in the sum over all ranks.
         let count = c_int::try_from(bytes).map_err(|_| too_large())?;
+        let parts = RankParts::new(kind, bytes, comm.size as usize, comm.constants.char)
+            .ok_or_else(too_large)?;
         let mut send = map_filled(send_bytes, b'a')?;
         let receive = map_filled(receive_bytes, b'b')?;
         if kind.collective().is_some() {
@@ -144,11 +160,11 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             send.as_mut_slice::<f32>().fill(1.0);
         }
         let in_flight = if kind.is_windowed() { window.max(1) as usize } else { 1 };
-        let mpi_window = match kind {
-            MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => {
-                Some(MpiWindow::allocate(comm, bytes).map_err(PrepareError::Call)?)
+        let mpi_window = match kind.is_one_sided() {
+            true => {
+                Some(MpiWindow::new(comm, receive_bytes, window_creation, synchronization)?)
             }
-            _ => None,
+            false => None,
         };
         Ok(Self {
             comm,
@@ -156,13 +172,14 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             element,
             message_bytes: count,
             in_flight,
-            slots: kind.slots(bytes, window, window_buffers),
+            slots: slots(kind, bytes, window, window_buffers),
             stride: if window_buffers == WindowBuffers::Multiple { bytes } else { 0 },
             test_calls: tests,
             times_parts,
             send,
             receive,
             requests: vec![H::default(); 2 * in_flight],
+            parts,
             window: mpi_window,
         })
     }
@@ -177,7 +194,24 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             MpiBenchmarkKind::Bandwidth
             | MpiBenchmarkKind::PairsBandwidth
             | MpiBenchmarkKind::Bidirectional => self.measure_bandwidth(pass),
-            MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => self.time_one_sided(pass),
+            MpiBenchmarkKind::Startup => reduce_call_times(self.comm, self.comm.startup_s),
+            MpiBenchmarkKind::PersistentLatency => self.time_persistent_latency(pass),
+            MpiBenchmarkKind::PersistentBandwidth
+            | MpiBenchmarkKind::PersistentBidirectional => {
+                self.measure_persistent_bandwidth(pass)
+            }
+            MpiBenchmarkKind::PersistentCollective(operation) => {
+                self.time_persistent_collective(operation, pass)
+            }
+            MpiBenchmarkKind::RemoteLatency(operation) => {
+                self.time_remote_latency(operation, pass)
+            }
+            MpiBenchmarkKind::RemoteBandwidth(operation) => {
+                self.measure_remote_bandwidth(operation, pass)
+            }
+            MpiBenchmarkKind::RemoteBidirectional => {
+                self.measure_remote_bandwidth(RemoteOperation::Put, pass)
+            }
             MpiBenchmarkKind::Collective(operation) => self.time_collective(operation, pass),
             MpiBenchmarkKind::Overlap(operation) => self.time_overlap(operation, pass),
         }
@@ -192,8 +226,22 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             MpiBenchmarkKind::Latency | MpiBenchmarkKind::PairsLatency => {
                 self.time_each_round_trip(warm_up, count)
             }
-            MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => {
-                self.time_each_one_sided(warm_up, count)
+            // It happened once.
+            MpiBenchmarkKind::Startup => Ok(Vec::new()),
+            MpiBenchmarkKind::PersistentLatency
+            | MpiBenchmarkKind::PersistentBandwidth
+            | MpiBenchmarkKind::PersistentBidirectional => {
+                self.time_each_persistent(warm_up, count)
+            }
+            MpiBenchmarkKind::PersistentCollective(operation) => {
+                self.time_each_persistent_collective(operation, warm_up, count)
+            }
+            MpiBenchmarkKind::RemoteLatency(operation)
+            | MpiBenchmarkKind::RemoteBandwidth(operation) => {
+                self.time_each_remote(operation, warm_up, count)
+            }
+            MpiBenchmarkKind::RemoteBidirectional => {
+                self.time_each_remote(RemoteOperation::Put, warm_up, count)
             }
             MpiBenchmarkKind::Collective(operation) => {
                 self.time_each_collective(operation, warm_up, count)
@@ -212,16 +260,15 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
     pub(super) fn validate(&mut self, turns: u64) -> MpiResult<(u64, u64)> {
         let (mut messages, mut wrong) = (0.0, 0.0);
         for turn in 0..turns {
-            let correct = match self.kind {
-                MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => {
-                    self.validate_one_sided(turn)?
-                }
-                MpiBenchmarkKind::Collective(operation) => {
-                    self.validate_collective(operation, turn, false)?
-                }
-                MpiBenchmarkKind::Overlap(operation) => {
-                    self.validate_collective(operation, turn, true)?
-                }
+            let correct = match (self.kind, self.kind.remote_operation()) {
+                (_, Some(operation)) => self.validate_remote(operation, turn)?,
+                (
+                    MpiBenchmarkKind::Collective(operation)
+                    | MpiBenchmarkKind::Overlap(operation)
+                    | MpiBenchmarkKind::PersistentCollective(operation),
+                    _,
+                ) => self.validate_collective(operation, turn)?,
+                (MpiBenchmarkKind::Startup, _) => Vec::new(),
                 _ => self.validate_pairs(turn)?,
             };
             messages += correct.len() as f64;
@@ -232,6 +279,17 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
         Ok((sums[0] as u64, sums[1] as u64))
     }
 
+    /// Returns the handle of the element type and its bytes.
+    pub(super) fn element_type(&self) -> (H, usize) {
+        let names = &self.comm.constants;
+        let handle = match self.element {
+            ReductionElement::Integer => names.int,
+            ReductionElement::Float => names.float,
+            ReductionElement::Unsigned64 => names.uint64,
+        };
+        (handle, self.element.bytes())
+    }
+
     /// Frees the memory shared by the ranks; all ranks together.
     pub(super) fn release(self) -> MpiResult {
         self.window.map_or(Ok(()), MpiWindow::free)
@@ -240,7 +298,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
 
 /// Maps memory and writes `value` to every byte, so that no page fault occurs during timing. The
 /// mapping is never empty: a message of 0 bytes needs an address, too.
-fn map_filled(bytes: usize, value: u8) -> Result<Mapping, PrepareError> {
+pub(super) fn map_filled(bytes: usize, value: u8) -> Result<Mapping, PrepareError> {
     let rounded = bytes.max(1).next_multiple_of(8);
     let mut mapping = Mapping::new(rounded, PageAdvice::Default)
         .map_err(|error| PrepareError::Memory(error.source))?;

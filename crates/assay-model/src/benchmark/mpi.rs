@@ -2,73 +2,241 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Definition;
 use super::table::benchmark_table;
-use super::{
-    Better, DEFAULT_PREPARATIONS, Definition, Metric, ReportSection, SuiteSettings,
-    VarianceSource,
-};
-use crate::quantity::Unit;
 
-benchmark_table! {
-    /// MPI test. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
-    MpiTest;
-    /// Ping-pong of two ranks.
-    Latency, "mpi.latency", LATENCY;
-    /// Windows of messages in one direction.
-    Bandwidth, "mpi.bw", BANDWIDTH;
-    /// Windows of messages in both directions at once.
-    BothWays, "mpi.bibw", BOTH_WAYS;
-    /// Windows of messages of several pairs of ranks, in one direction.
-    MessageRate, "mpi.mbw_mr", MESSAGE_RATE;
-    /// Ping-pong of several pairs at once.
-    MultiLatency, "mpi.multi_lat", MULTI_LATENCY;
-    /// Barrier.
-    Barrier, "mpi.barrier", collective("barrier over all ranks");
-    /// Broadcast.
-    Broadcast, "mpi.bcast", collective("broadcast from one rank to all");
-    /// Sum at one rank.
-    Reduce, "mpi.reduce", collective("sum over all ranks to one rank");
-    /// Sum at all ranks.
-    Allreduce, "mpi.allreduce", collective("sum over all ranks to all ranks");
-    /// Gather at one rank.
-    Gather, "mpi.gather", collective("gather from all ranks to one rank");
-    /// Scatter from one rank.
-    Scatter, "mpi.scatter", collective("scatter from one rank to all ranks");
-    /// Gather at all ranks.
-    Allgather, "mpi.allgather", collective("gather from all ranks to all ranks");
-    /// All-to-all exchange.
-    Alltoall, "mpi.alltoall", collective("all-to-all exchange");
-    /// Non-blocking barrier, overlapped with computation.
-    Ibarrier, "mpi.ibarrier", non_blocking("non-blocking barrier");
-    /// Non-blocking broadcast, overlapped with computation.
-    Ibroadcast, "mpi.ibcast", non_blocking("non-blocking broadcast");
-    /// Non-blocking reduce, overlapped with computation.
-    Ireduce, "mpi.ireduce", non_blocking("non-blocking sum to one rank");
-    /// Non-blocking allreduce, overlapped with computation.
-    Iallreduce, "mpi.iallreduce", non_blocking("non-blocking sum to all ranks");
-    /// Non-blocking gather, overlapped with computation.
-    Igather, "mpi.igather", non_blocking("non-blocking gather");
-    /// Non-blocking scatter, overlapped with computation.
-    Iscatter, "mpi.iscatter", non_blocking("non-blocking scatter");
-    /// Non-blocking allgather, overlapped with computation.
-    Iallgather, "mpi.iallgather", non_blocking("non-blocking gather to all ranks");
-    /// Non-blocking all-to-all, overlapped with computation.
-    Ialltoall, "mpi.ialltoall", non_blocking("non-blocking all-to-all exchange");
-    /// One-sided write.
-    PutLatency, "mpi.put_latency", PUT_LATENCY;
-    /// One-sided read.
-    GetLatency, "mpi.get_latency", GET_LATENCY;
+mod definitions;
+mod kind;
+mod remote;
+
+use definitions::{
+    ACCUMULATE_LATENCY, BANDWIDTH, BOTH_WAYS, COMPARE_AND_SWAP_LATENCY, FETCH_AND_OP_LATENCY,
+    GET_ACCUMULATE_LATENCY, GET_BANDWIDTH, GET_LATENCY, LATENCY, MESSAGE_RATE, MULTI_LATENCY,
+    PERSISTENT_BANDWIDTH, PERSISTENT_BOTH_WAYS, PERSISTENT_LATENCY, PUT_BANDWIDTH,
+    PUT_BOTH_WAYS, PUT_LATENCY, STARTUP, collective, non_blocking, persistent,
+};
+use kind::{Collective as C, MpiBenchmarkKind as K};
+pub use kind::{Collective, MpiBenchmarkKind, MpiPattern};
+use remote::RemoteOperation as R;
+pub use remote::{RemoteOperation, RmaSynchronization, WindowCreation};
+
+/// Declares the tests from one row each: identifier, definition, kind and the title that OSU's
+/// program prints.
+macro_rules! mpi_table {
+    ($($(#[doc = $doc:literal])+ $test:ident, $id:literal, $row:expr, $kind:expr, $title:literal;)+) => {
+        benchmark_table! {
+            /// MPI test. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
+            MpiTest;
+            $($(#[doc = $doc])+ $test, $id, $row;)+
+        }
+
+        impl MpiTest {
+            /// Returns the kind of the benchmark.
+            #[must_use]
+            pub const fn kind(self) -> MpiBenchmarkKind {
+                match self {
+                    $(Self::$test => $kind,)+
+                }
+            }
+
+            /// Returns the title that the OSU program of this test prints.
+            #[must_use]
+            pub const fn osu_title(self) -> &'static str {
+                match self {
+                    $(Self::$test => $title,)+
+                }
+            }
+        }
+    };
 }
 
-/// Communication pattern of the ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MpiPattern {
-    /// Two ranks.
-    Pair,
-    /// An even number of ranks; each rank of the first half has a partner in the second.
-    Pairs,
-    /// Two or more ranks.
-    All,
+mpi_table! {
+    /// Ping-pong of two ranks.
+    Latency, "mpi.latency", LATENCY, K::Latency,
+        "OSU MPI Latency Test";
+    /// Windows of messages in one direction.
+    Bandwidth, "mpi.bw", BANDWIDTH, K::Bandwidth,
+        "OSU MPI Bandwidth Test";
+    /// Windows of messages in both directions at once.
+    BothWays, "mpi.bibw", BOTH_WAYS, K::Bidirectional,
+        "OSU MPI Bi-Directional Bandwidth Test";
+    /// Windows of messages of several pairs of ranks, in one direction.
+    MessageRate, "mpi.mbw_mr", MESSAGE_RATE, K::PairsBandwidth,
+        "OSU MPI Multiple Bandwidth / Message Rate Test";
+    /// Ping-pong of two ranks with persistent requests.
+    PersistentLatency, "mpi.latency_persistent", PERSISTENT_LATENCY, K::PersistentLatency,
+        "OSU MPI Latency Persistent Test";
+    /// Windows of messages in one direction with persistent requests.
+    PersistentBandwidth, "mpi.bw_persistent", PERSISTENT_BANDWIDTH, K::PersistentBandwidth,
+        "OSU MPI Bandwidth Persistent Test";
+    /// Windows of messages in both directions with persistent requests.
+    PersistentBothWays, "mpi.bibw_persistent", PERSISTENT_BOTH_WAYS, K::PersistentBidirectional,
+        "OSU MPI Bi-Directional Bandwidth Persistent Test";
+    /// Ping-pong of several pairs at once.
+    MultiLatency, "mpi.multi_lat", MULTI_LATENCY, K::PairsLatency,
+        "OSU MPI Multi Latency Test";
+    /// Barrier.
+    Barrier, "mpi.barrier", collective("barrier over all ranks"), K::Collective(C::Barrier),
+        "OSU MPI Barrier Latency Test";
+    /// Broadcast.
+    Broadcast, "mpi.bcast", collective("broadcast from one rank to all"), K::Collective(C::Broadcast),
+        "OSU MPI Broadcast Latency Test";
+    /// Sum at one rank.
+    Reduce, "mpi.reduce", collective("sum over all ranks to one rank"), K::Collective(C::Reduce),
+        "OSU MPI Reduce Latency Test";
+    /// Sum at all ranks.
+    Allreduce, "mpi.allreduce", collective("sum over all ranks to all ranks"), K::Collective(C::AllReduce),
+        "OSU MPI Allreduce Latency Test";
+    /// Gather at one rank.
+    Gather, "mpi.gather", collective("gather from all ranks to one rank"), K::Collective(C::Gather),
+        "OSU MPI Gather Latency Test";
+    /// Scatter from one rank.
+    Scatter, "mpi.scatter", collective("scatter from one rank to all ranks"), K::Collective(C::Scatter),
+        "OSU MPI Scatter Latency Test";
+    /// Gather at all ranks.
+    Allgather, "mpi.allgather", collective("gather from all ranks to all ranks"), K::Collective(C::AllGather),
+        "OSU MPI Allgather Latency Test";
+    /// All-to-all exchange.
+    Alltoall, "mpi.alltoall", collective("all-to-all exchange"), K::Collective(C::AllToAll),
+        "OSU MPI All-to-All Personalized Exchange Latency Test";
+    /// Sum, a part at each rank.
+    ReduceScatter, "mpi.reduce_scatter", collective("sum over all ranks, a part to each rank"), K::Collective(C::ReduceScatter),
+        "OSU MPI Reduce_scatter Latency Test";
+    /// Sum, an equal part at each rank.
+    ReduceScatterBlock, "mpi.reduce_scatter_block", collective("sum over all ranks, an equal part to each rank"), K::Collective(C::ReduceScatterBlock),
+        "OSU MPI Reduce_scatter_block Latency Test";
+    /// Gather at one rank, with counts.
+    Gatherv, "mpi.gatherv", collective("gather to one rank, with counts"), K::Collective(C::GatherV),
+        "OSU MPI Gatherv Latency Test";
+    /// Scatter from one rank, with counts.
+    Scatterv, "mpi.scatterv", collective("scatter from one rank, with counts"), K::Collective(C::ScatterV),
+        "OSU MPI Scatterv Latency Test";
+    /// Gather at all ranks, with counts.
+    Allgatherv, "mpi.allgatherv", collective("gather to all ranks, with counts"), K::Collective(C::AllGatherV),
+        "OSU MPI Allgatherv Latency Test";
+    /// All-to-all exchange with counts.
+    Alltoallv, "mpi.alltoallv", collective("all-to-all exchange with counts"), K::Collective(C::AllToAllV),
+        "OSU MPI All-to-Allv Personalized Exchange Latency Test";
+    /// All-to-all exchange with counts and types.
+    Alltoallw, "mpi.alltoallw", collective("all-to-all exchange with counts and types"), K::Collective(C::AllToAllW),
+        "OSU MPI All-to-Allw Personalized Exchange Latency Test";
+    /// Non-blocking barrier, overlapped with computation.
+    Ibarrier, "mpi.ibarrier", non_blocking("non-blocking barrier"), K::Overlap(C::Barrier),
+        "OSU MPI Non-blocking Barrier Latency Test";
+    /// Non-blocking broadcast, overlapped with computation.
+    Ibroadcast, "mpi.ibcast", non_blocking("non-blocking broadcast"), K::Overlap(C::Broadcast),
+        "OSU MPI Non-Blocking Broadcast Latency Test";
+    /// Non-blocking sum at one rank, overlapped with computation.
+    Ireduce, "mpi.ireduce", non_blocking("non-blocking sum to one rank"), K::Overlap(C::Reduce),
+        "OSU MPI Non-blocking Reduce Latency Test";
+    /// Non-blocking sum at all ranks, overlapped with computation.
+    Iallreduce, "mpi.iallreduce", non_blocking("non-blocking sum to all ranks"), K::Overlap(C::AllReduce),
+        "OSU MPI Non-blocking Allreduce Latency Test";
+    /// Non-blocking gather at one rank, overlapped with computation.
+    Igather, "mpi.igather", non_blocking("non-blocking gather"), K::Overlap(C::Gather),
+        "OSU MPI Non-blocking Gather Latency Test";
+    /// Non-blocking scatter from one rank, overlapped with computation.
+    Iscatter, "mpi.iscatter", non_blocking("non-blocking scatter"), K::Overlap(C::Scatter),
+        "OSU MPI Non-blocking Scatter Latency Test";
+    /// Non-blocking gather at all ranks, overlapped with computation.
+    Iallgather, "mpi.iallgather", non_blocking("non-blocking gather to all ranks"), K::Overlap(C::AllGather),
+        "OSU MPI Non-blocking Allgather Latency Test";
+    /// Non-blocking all-to-all exchange, overlapped with computation.
+    Ialltoall, "mpi.ialltoall", non_blocking("non-blocking all-to-all exchange"), K::Overlap(C::AllToAll),
+        "OSU MPI Non-blocking All-to-All Latency Test";
+    /// Non-blocking sum, a part at each rank, overlapped with computation.
+    IreduceScatter, "mpi.ireduce_scatter", non_blocking("non-blocking sum, a part to each rank"), K::Overlap(C::ReduceScatter),
+        "OSU MPI Non-blocking Reduce_scatter Latency Test";
+    /// Non-blocking sum, an equal part at each rank, overlapped with computation.
+    IreduceScatterBlock, "mpi.ireduce_scatter_block", non_blocking("non-blocking sum, an equal part to each rank"), K::Overlap(C::ReduceScatterBlock),
+        "OSU MPI Non-blocking Reduce_scatter_block Latency Test";
+    /// Non-blocking gather at one rank, with counts, overlapped with computation.
+    Igatherv, "mpi.igatherv", non_blocking("non-blocking gather with counts"), K::Overlap(C::GatherV),
+        "OSU MPI Non-blocking Gatherv Latency Test";
+    /// Non-blocking scatter from one rank, with counts, overlapped with computation.
+    Iscatterv, "mpi.iscatterv", non_blocking("non-blocking scatter with counts"), K::Overlap(C::ScatterV),
+        "OSU MPI Non-blocking Scatterv Latency Test";
+    /// Non-blocking gather at all ranks, with counts, overlapped with computation.
+    Iallgatherv, "mpi.iallgatherv", non_blocking("non-blocking gather to all ranks, with counts"), K::Overlap(C::AllGatherV),
+        "OSU MPI Non-blocking Allgatherv Latency Test";
+    /// Non-blocking all-to-all exchange with counts, overlapped with computation.
+    Ialltoallv, "mpi.ialltoallv", non_blocking("non-blocking all-to-all exchange with counts"), K::Overlap(C::AllToAllV),
+        "OSU MPI Non-blocking All-to-Allv Personalized Exchange Latency Test";
+    /// Non-blocking all-to-all exchange with counts and types, overlapped with computation.
+    Ialltoallw, "mpi.ialltoallw", non_blocking("non-blocking all-to-all exchange with counts and types"), K::Overlap(C::AllToAllW),
+        "OSU MPI Non-blocking All-to-Allw Personalized Exchange Latency Test";
+    /// Barrier, with a persistent request.
+    PersistentBarrier, "mpi.barrier_persistent", persistent("barrier over all ranks, persistent"), K::PersistentCollective(C::Barrier),
+        "OSU MPI Barrier Persistent Latency Test";
+    /// Broadcast, with a persistent request.
+    PersistentBroadcast, "mpi.bcast_persistent", persistent("broadcast from one rank to all, persistent"), K::PersistentCollective(C::Broadcast),
+        "OSU MPI Broadcast Persistent Latency Test";
+    /// Sum at one rank, with a persistent request.
+    PersistentReduce, "mpi.reduce_persistent", persistent("sum over all ranks to one rank, persistent"), K::PersistentCollective(C::Reduce),
+        "OSU MPI Reduce Persistent Latency Test";
+    /// Sum at all ranks, with a persistent request.
+    PersistentAllreduce, "mpi.allreduce_persistent", persistent("sum over all ranks to all ranks, persistent"), K::PersistentCollective(C::AllReduce),
+        "OSU MPI Allreduce Persistent Latency Test";
+    /// Gather at one rank, with a persistent request.
+    PersistentGather, "mpi.gather_persistent", persistent("gather from all ranks to one rank, persistent"), K::PersistentCollective(C::Gather),
+        "OSU MPI Gather Persistent Latency Test";
+    /// Scatter from one rank, with a persistent request.
+    PersistentScatter, "mpi.scatter_persistent", persistent("scatter from one rank to all ranks, persistent"), K::PersistentCollective(C::Scatter),
+        "OSU MPI Scatter Persistent Latency Test";
+    /// Gather at all ranks, with a persistent request.
+    PersistentAllgather, "mpi.allgather_persistent", persistent("gather from all ranks to all ranks, persistent"), K::PersistentCollective(C::AllGather),
+        "OSU MPI Allgather Persistent Latency Test";
+    /// All-to-all exchange, with a persistent request.
+    PersistentAlltoall, "mpi.alltoall_persistent", persistent("all-to-all exchange, persistent"), K::PersistentCollective(C::AllToAll),
+        "OSU MPI All-to-All Personalized Exchange Persistent Latency Test";
+    /// Sum, a part at each rank, with a persistent request.
+    PersistentReduceScatter, "mpi.reduce_scatter_persistent", persistent("sum over all ranks, a part to each rank, persistent"), K::PersistentCollective(C::ReduceScatter),
+        "OSU MPI Reduce_scatter Persistent Latency Test";
+    /// Gather at one rank, with counts, with a persistent request.
+    PersistentGatherv, "mpi.gatherv_persistent", persistent("gather to one rank, with counts, persistent"), K::PersistentCollective(C::GatherV),
+        "OSU MPI Gatherv Persistent Latency Test";
+    /// Scatter from one rank, with counts, with a persistent request.
+    PersistentScatterv, "mpi.scatterv_persistent", persistent("scatter from one rank, with counts, persistent"), K::PersistentCollective(C::ScatterV),
+        "OSU MPI Scatterv Persistent Latency Test";
+    /// Gather at all ranks, with counts, with a persistent request.
+    PersistentAllgatherv, "mpi.allgatherv_persistent", persistent("gather to all ranks, with counts, persistent"), K::PersistentCollective(C::AllGatherV),
+        "OSU MPI Allgatherv Persistent Latency Test";
+    /// All-to-all exchange with counts, with a persistent request.
+    PersistentAlltoallv, "mpi.alltoallv_persistent", persistent("all-to-all exchange with counts, persistent"), K::PersistentCollective(C::AllToAllV),
+        "OSU MPI All-to-Allv Personalized Exchange Persistent Latency Test";
+    /// All-to-all exchange with counts and types, with a persistent request.
+    PersistentAlltoallw, "mpi.alltoallw_persistent", persistent("all-to-all exchange with counts and types, persistent"), K::PersistentCollective(C::AllToAllW),
+        "OSU MPI All-to-Allw Personalized Exchange Persistent Latency Test";
+    /// Start of the library.
+    Init, "mpi.init", STARTUP, K::Startup,
+        "OSU MPI Init Test";
+    /// One-sided write.
+    PutLatency, "mpi.put_latency", PUT_LATENCY, K::RemoteLatency(R::Put),
+        "OSU MPI_Put Latency Test";
+    /// One-sided read.
+    GetLatency, "mpi.get_latency", GET_LATENCY, K::RemoteLatency(R::Get),
+        "OSU MPI_Get latency Test";
+    /// One-sided sum.
+    AccumulateLatency, "mpi.acc_latency", ACCUMULATE_LATENCY, K::RemoteLatency(R::Accumulate),
+        "OSU MPI_Accumulate latency Test";
+    /// One-sided sum that reads the numbers before.
+    GetAccumulateLatency, "mpi.get_acc_latency", GET_ACCUMULATE_LATENCY, K::RemoteLatency(R::GetAccumulate),
+        "OSU MPI_Get_accumulate latency Test";
+    /// One-sided sum of one number that reads it before.
+    FetchAndOpLatency, "mpi.fop_latency", FETCH_AND_OP_LATENCY, K::RemoteLatency(R::FetchAndOp),
+        "OSU MPI_Fetch_and_op latency Test";
+    /// One-sided comparison and exchange of one number.
+    CompareAndSwapLatency, "mpi.cas_latency", COMPARE_AND_SWAP_LATENCY, K::RemoteLatency(R::CompareAndSwap),
+        "OSU MPI_Compare_and_swap latency Test";
+    /// Windows of one-sided writes.
+    PutBandwidth, "mpi.put_bw", PUT_BANDWIDTH, K::RemoteBandwidth(R::Put),
+        "OSU MPI_Put Bandwidth Test";
+    /// Windows of one-sided reads.
+    GetBandwidth, "mpi.get_bw", GET_BANDWIDTH, K::RemoteBandwidth(R::Get),
+        "OSU MPI_Get Bandwidth Test";
+    /// Windows of one-sided writes in both directions at once.
+    PutBothWays, "mpi.put_bibw", PUT_BOTH_WAYS, K::RemoteBidirectional,
+        "OSU MPI_Put Bi-directional Bandwidth Test";
 }
 
 impl MpiTest {
@@ -82,174 +250,22 @@ impl MpiTest {
         Self::ALL.into_iter().find(|test| test.name() == name)
     }
 
-    /// Returns the title that the OSU program of this test prints.
-    pub const fn osu_title(self) -> &'static str {
-        match self {
-            Self::Latency => "OSU MPI Latency Test",
-            Self::Bandwidth => "OSU MPI Bandwidth Test",
-            Self::BothWays => "OSU MPI Bi-Directional Bandwidth Test",
-            Self::MessageRate => "OSU MPI Multiple Bandwidth / Message Rate Test",
-            Self::MultiLatency => "OSU MPI Multi Latency Test",
-            Self::Barrier => "OSU MPI Barrier Latency Test",
-            Self::Broadcast => "OSU MPI Broadcast Latency Test",
-            Self::Reduce => "OSU MPI Reduce Latency Test",
-            Self::Allreduce => "OSU MPI Allreduce Latency Test",
-            Self::Gather => "OSU MPI Gather Latency Test",
-            Self::Scatter => "OSU MPI Scatter Latency Test",
-            Self::Allgather => "OSU MPI Allgather Latency Test",
-            Self::Alltoall => "OSU MPI All-to-All Personalized Exchange Latency Test",
-            Self::Ibarrier => "OSU MPI Non-blocking Barrier Latency Test",
-            Self::Ibroadcast => "OSU MPI Non-Blocking Broadcast Latency Test",
-            Self::Ireduce => "OSU MPI Non-blocking Reduce Latency Test",
-            Self::Iallreduce => "OSU MPI Non-blocking Allreduce Latency Test",
-            Self::Igather => "OSU MPI Non-blocking Gather Latency Test",
-            Self::Iscatter => "OSU MPI Non-blocking Scatter Latency Test",
-            Self::Iallgather => "OSU MPI Non-blocking Allgather Latency Test",
-            Self::Ialltoall => "OSU MPI Non-blocking All-to-All Latency Test",
-            Self::PutLatency => "OSU MPI_Put Latency Test",
-            Self::GetLatency => "OSU MPI_Get latency Test",
-        }
-    }
-
     /// Returns the communication pattern.
     pub const fn pattern(self) -> MpiPattern {
-        match self {
-            Self::Latency
-            | Self::Bandwidth
-            | Self::BothWays
-            | Self::PutLatency
-            | Self::GetLatency => MpiPattern::Pair,
-            Self::MessageRate | Self::MultiLatency => MpiPattern::Pairs,
-            _ => MpiPattern::All,
-        }
+        self.kind().pattern()
+    }
+
+    /// Whether messages have sizes in a range, not that of one number.
+    #[must_use]
+    pub const fn has_size_range(self) -> bool {
+        self.kind().has_size_range()
     }
 
     /// Whether messages have a size.
     pub const fn has_sizes(self) -> bool {
-        !matches!(self, Self::Barrier | Self::Ibarrier)
+        self.kind().has_sizes()
     }
 }
-
-const fn time(name: &'static str, meaning: &'static str) -> Metric {
-    Metric::new(name, Unit::Second, Better::Lower, meaning)
-}
-
-const fn rate(meaning: &'static str) -> Metric {
-    Metric::new("bandwidth", Unit::BytePerSecond, Better::Higher, meaning)
-}
-
-const fn row(
-    title: &'static str,
-    method: &'static str,
-    metrics: &'static [Metric],
-) -> Definition {
-    Definition {
-        title,
-        method,
-        metrics,
-        section: ReportSection::Mpi,
-        variance_source: VarianceSource::Launch,
-        preparations: DEFAULT_PREPARATIONS,
-        settings: SuiteSettings::Mpi,
-        target: 0.01,
-    }
-}
-
-const COLLECTIVE: &str = "\
-Every call is timed separately and followed by an untimed barrier. Each rank takes the mean over the \
-calls of a batch; the figure is the mean over the ranks.";
-const COLLECTIVE_METRICS: &[Metric] = &[
-    time("latency", "time of one call: mean over the calls of a batch, then over the ranks"),
-    time("latency_min", "the same, minimum over the ranks"),
-    time("latency_max", "the same, maximum over the ranks"),
-];
-const OVERLAP: &str = "\
-The call returns at once, a computation runs for as long as the call alone takes, then MPI_Wait \
-completes it. Overlap is the share hidden behind the computation: 1 − (total − computation) / call \
-alone.";
-const OVERLAP_METRICS: &[Metric] = &[
-    time("latency", "time of call, computation and wait together, mean over the ranks"),
-    time("compute", "time of the computation, mean over the ranks"),
-    time("communication", "time of call and wait without computation, mean over the ranks"),
-    Metric::new(
-        "overlap",
-        Unit::Ratio,
-        Better::Higher,
-        "share of the communication hidden behind the computation, 0 to 1",
-    ),
-    time("start", "with -f: time until the call that starts the operation returns"),
-    time("test", "with -f: time of the calls of MPI_Test during the computation"),
-    time("wait", "with -f: time of MPI_Wait after the computation"),
-    time("communication_min", "with -f: communication, minimum over the ranks"),
-    time("communication_max", "with -f: communication, maximum over the ranks"),
-];
-
-const fn collective(title: &'static str) -> Definition {
-    row(title, COLLECTIVE, COLLECTIVE_METRICS)
-}
-
-const fn non_blocking(title: &'static str) -> Definition {
-    row(title, OVERLAP, OVERLAP_METRICS)
-}
-
-const LATENCY: Definition = row(
-    "latency of MPI messages between two ranks",
-    "\
-Ping-pong: one rank sends a message and waits for one of the same size, with blocking calls. Batches \
-of round trips are timed by one clock; the figure is the time over twice their number, half a round \
-trip, as in OSU's osu_latency. The clock is not read within a batch, so its cost is not included; OSU \
-5.7 and later read it around every message, which adds to their latency.",
-    &[time("latency", "half of a round trip: time of a batch / (2 × round trips)")
-        .with_headline("MPI latency")],
-);
-const BANDWIDTH: Definition = row(
-    "bandwidth of MPI messages from one rank to another",
-    "\
-One rank posts a window of 64 non-blocking sends, then waits for all of them and for a short reply of \
-the other rank, repeatedly. The figure is the bytes sent over the sender's time.",
-    &[rate("bytes sent over the sender's time").with_headline("MPI bandwidth")],
-);
-const BOTH_WAYS: Definition = row(
-    "bandwidth of MPI messages both ways at once",
-    "\
-Both ranks post a window of receives and a window of sends and wait for all of them. The figure is \
-the bytes of both directions over the time of one rank.",
-    &[rate("bytes sent and received over the time")],
-);
-const MESSAGE_RATE: Definition = row(
-    "bandwidth and message rate of several pairs of ranks",
-    "\
-As mpi.bw, with all pairs at once; rank i sends to rank i + pairs. The figure is the sum over the pairs \
-over the mean of their times.",
-    &[
-        rate("bytes of all pairs over the time"),
-        Metric::new(
-            "message_rate",
-            Unit::Hertz,
-            Better::Higher,
-            "messages of all pairs per second",
-        ),
-    ],
-);
-const MULTI_LATENCY: Definition = row(
-    "latency of MPI messages of several pairs at once",
-    "As mpi.latency, with all pairs at once; the figure is the mean over the pairs.",
-    &[time("latency", "half of a round trip, mean over the pairs")],
-);
-const PUT_LATENCY: Definition = row(
-    "latency of one-sided writes",
-    "\
-One rank writes to a window of the other's memory (MPI_Put) and waits for remote completion; the other \
-rank is passive.",
-    &[time("latency", "one write until it is complete at the other rank")],
-);
-const GET_LATENCY: Definition = row(
-    "latency of one-sided reads",
-    "\
-One rank reads from a window of the other's memory (MPI_Get) and waits for the data; the other rank is \
-passive.",
-    &[time("latency", "one read until the data have arrived")],
-);
 
 #[cfg(test)]
 mod tests {

@@ -94,7 +94,7 @@ impl MpiOutcome {
 
     /// Returns the bytes transferred during one window.
     fn window_bytes(&self, test: MpiTest, bytes: u64) -> f64 {
-        let directions = if test == MpiTest::BothWays { 2 } else { 1 };
+        let directions = u64::from(test.kind().directions());
         let pairs = self.ranks.len() as u64 / 2;
         bytes as f64 * (u64::from(self.window) * directions * pairs) as f64
     }

@@ -183,11 +183,11 @@ fn build_command(
     if !work.preset.is_assay() {
         words.extend(["--preset".to_owned(), work.preset.name().to_owned()]);
     }
-    if launch == 0 {
+    if launch == 0 && !work.test.kind().is_startup() {
         // Compares all contents in an extra pass; one launch suffices to check the library.
         words.push("-c".to_owned());
     }
-    if work.test.has_sizes() {
+    if work.test.has_size_range() {
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }
     let launch = match remote {

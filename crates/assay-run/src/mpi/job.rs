@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use assay_kernels::mpi::memory_bytes;
 use assay_model::benchmark::MpiPattern;
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::StopReason;
@@ -85,6 +86,7 @@ pub fn run(
     )?;
     let library = ranks::open_library(options, launcher_env)?;
     ranks::check_pmix_support(&library, launcher_env)?;
+    library.check_support(options.test.kind()).map_err(|error| ranks::mpi_failure(&error))?;
     if let Some(note) = ranks::launcher_mismatch(&library, launcher_env) {
         if launcher_env.is_reporting_rank() {
             listener(RankEvent::Note(&note))?;
@@ -257,10 +259,10 @@ fn check_ranks_and_memory(
         )
         .advise("write the smallest before the largest, like -m 1:4MiB"));
     };
-    let kind = method::benchmark_kind(options.test);
+    let kind = options.test.kind();
     let size = ranks.world.size() as usize;
     let each_rank_bytes = usize::try_from(*largest).ok().and_then(|bytes| {
-        kind.memory_bytes(bytes, size, method::window(options), options.buffers)
+        memory_bytes(kind, bytes, size, method::window(options), options.buffers)
     });
     ranks.check_memory(*largest, each_rank_bytes)
 }

@@ -2,8 +2,10 @@
 //!
 //! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless a comment differs.
 
-use assay_kernels::mpi::{Collective, MpiBenchmarkKind, MpiPass, ReductionElement, Timing};
-use assay_model::benchmark::MpiTest;
+use assay_kernels::mpi::{MpiPass, ReductionElement, Timing};
+use assay_model::benchmark::{
+    Collective, MpiBenchmarkKind, MpiTest, RemoteOperation, RmaSynchronization, WindowCreation,
+};
 use assay_model::workload::MpiPreset;
 
 use super::options::MpiOptions;
@@ -16,43 +18,29 @@ const LARGE_REDUCTION_BYTES: u64 = 4 * LARGE_BYTES;
 const MAX_PAIR_BYTES: u64 = 4 << 20;
 const MAX_COLLECTIVE_BYTES: u64 = 1 << 20;
 
-/// Returns the kernel of a test.
-pub const fn benchmark_kind(test: MpiTest) -> MpiBenchmarkKind {
-    match test {
-        MpiTest::Latency => MpiBenchmarkKind::Latency,
-        MpiTest::Bandwidth => MpiBenchmarkKind::Bandwidth,
-        MpiTest::BothWays => MpiBenchmarkKind::Bidirectional,
-        MpiTest::MessageRate => MpiBenchmarkKind::PairsBandwidth,
-        MpiTest::MultiLatency => MpiBenchmarkKind::PairsLatency,
-        MpiTest::PutLatency => MpiBenchmarkKind::Put,
-        MpiTest::GetLatency => MpiBenchmarkKind::Get,
-        MpiTest::Barrier => MpiBenchmarkKind::Collective(Collective::Barrier),
-        MpiTest::Broadcast => MpiBenchmarkKind::Collective(Collective::Broadcast),
-        MpiTest::Reduce => MpiBenchmarkKind::Collective(Collective::Reduce),
-        MpiTest::Allreduce => MpiBenchmarkKind::Collective(Collective::AllReduce),
-        MpiTest::Gather => MpiBenchmarkKind::Collective(Collective::Gather),
-        MpiTest::Scatter => MpiBenchmarkKind::Collective(Collective::Scatter),
-        MpiTest::Allgather => MpiBenchmarkKind::Collective(Collective::AllGather),
-        MpiTest::Alltoall => MpiBenchmarkKind::Collective(Collective::AllToAll),
-        MpiTest::Ibarrier => MpiBenchmarkKind::Overlap(Collective::Barrier),
-        MpiTest::Ibroadcast => MpiBenchmarkKind::Overlap(Collective::Broadcast),
-        MpiTest::Ireduce => MpiBenchmarkKind::Overlap(Collective::Reduce),
-        MpiTest::Iallreduce => MpiBenchmarkKind::Overlap(Collective::AllReduce),
-        MpiTest::Igather => MpiBenchmarkKind::Overlap(Collective::Gather),
-        MpiTest::Iscatter => MpiBenchmarkKind::Overlap(Collective::Scatter),
-        MpiTest::Iallgather => MpiBenchmarkKind::Overlap(Collective::AllGather),
-        MpiTest::Ialltoall => MpiBenchmarkKind::Overlap(Collective::AllToAll),
+/// Returns the type of the elements that the library computes with.
+pub fn reduction_element(options: &MpiOptions) -> ReductionElement {
+    match (options.element, options.preset) {
+        (Some(element), _) => element,
+        (None, MpiPreset::Osu7) => ReductionElement::Integer,
+        // OSU 5 has numbers of the same length, but with a sign.
+        _ if accesses_one_number(options.test.kind()) => ReductionElement::Unsigned64,
+        _ => ReductionElement::Float,
     }
 }
 
-/// Returns the type of the elements that reductions sum.
-pub fn reduction_element(options: &MpiOptions) -> ReductionElement {
-    match (options.element, options.preset) {
-        (Some(ReductionElement::Integer), _) | (None, MpiPreset::Osu7) => {
-            ReductionElement::Integer
-        }
-        _ => ReductionElement::Float,
-    }
+fn accesses_one_number(kind: MpiBenchmarkKind) -> bool {
+    kind.remote_operation().is_some_and(RemoteOperation::is_single_element)
+}
+
+/// Returns the creation of the memory that one-sided operations access.
+pub fn window_creation(options: &MpiOptions) -> WindowCreation {
+    options.window_creation.unwrap_or(options.test.kind().default_window_creation())
+}
+
+/// Returns the synchronisation of one-sided operations.
+pub fn synchronization(options: &MpiOptions) -> RmaSynchronization {
+    options.synchronization.unwrap_or(options.test.kind().default_synchronization())
 }
 
 /// Whether OSU sends messages of this size fewer times.
@@ -62,8 +50,9 @@ pub const fn is_large(bytes: u64) -> bool {
 
 /// Whether a turn is a single message or call; such turns are also timed one by one by default.
 pub const fn has_single_turns(test: MpiTest) -> bool {
-    let kind = benchmark_kind(test);
-    !kind.is_windowed() && !matches!(kind, MpiBenchmarkKind::Overlap(_))
+    let kind = test.kind();
+    !kind.is_windowed()
+        && !matches!(kind, MpiBenchmarkKind::Overlap(_) | MpiBenchmarkKind::Startup)
 }
 
 /// OSU's default number of messages in flight.
@@ -74,25 +63,25 @@ pub fn window(options: &MpiOptions) -> u32 {
     options.window.unwrap_or(DEFAULT_WINDOW)
 }
 
-/// Whether the ranks compute a sum.
-pub const fn is_reduction(kind: MpiBenchmarkKind) -> bool {
-    matches!(kind.collective(), Some(Collective::Reduce | Collective::AllReduce))
-}
-
 /// Returns the sizes in bytes, each twice the one before: OSU's, or the requested ones.
 pub fn message_sizes(options: &MpiOptions) -> Vec<u64> {
-    let kind = benchmark_kind(options.test);
+    let kind = options.test.kind();
     if !options.test.has_sizes() {
         return vec![0];
     }
+    if accesses_one_number(kind) {
+        return vec![reduction_element(options).bytes() as u64];
+    }
     let minimum_bytes = match kind {
         // From 7.4 on OSU's programs count elements of a type, and send at least one.
-        MpiBenchmarkKind::Latency | MpiBenchmarkKind::PairsLatency
+        MpiBenchmarkKind::Latency
+        | MpiBenchmarkKind::PairsLatency
+        | MpiBenchmarkKind::PersistentLatency
             if options.preset != MpiPreset::Osu7 =>
         {
             0
         }
-        kind if is_reduction(kind) => 4,
+        kind if kind.is_reduction() => 4,
         _ => 1,
     };
     let maximum_bytes = match kind.collective() {
@@ -113,12 +102,15 @@ pub fn message_sizes(options: &MpiOptions) -> Vec<u64> {
 /// Returns OSU's pass for one figure: untimed turns, timed turns, and the points where the clock is
 /// read.
 pub fn osu_pass(options: &MpiOptions, bytes: u64) -> MpiPass {
-    let kind = benchmark_kind(options.test);
+    let kind = options.test.kind();
     let large_bytes = match options.preset {
-        MpiPreset::Osu5 if is_reduction(kind) => LARGE_REDUCTION_BYTES,
+        MpiPreset::Osu5 if kind.collective().is_some_and(Collective::is_reduction) => {
+            LARGE_REDUCTION_BYTES
+        }
         _ => LARGE_BYTES,
     };
     let (iterations, warm_up) = match (kind, bytes > large_bytes) {
+        (MpiBenchmarkKind::Startup, _) => (1, 0),
         // These two programs of OSU use one number for all sizes.
         (MpiBenchmarkKind::PairsBandwidth, _) => (100, 10),
         (MpiBenchmarkKind::Overlap(Collective::Barrier), _) => (100, 10),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use assay_kernels::mpi::{ReductionElement, WindowBuffers};
-use assay_model::benchmark::MpiTest;
+use assay_model::benchmark::{MpiTest, RmaSynchronization, WindowCreation};
 use assay_model::workload::MpiPreset;
 
 /// MPI benchmark with its method.
@@ -24,6 +24,10 @@ pub struct MpiOptions {
     pub window: Option<u32>,
     /// Placement of the messages of a window in memory.
     pub buffers: WindowBuffers,
+    /// Creation of the memory that one-sided operations access [default: OSU's].
+    pub window_creation: Option<WindowCreation>,
+    /// Synchronisation of one-sided operations [default: OSU's].
+    pub synchronization: Option<RmaSynchronization>,
     /// Calls of `MPI_Test` during the computation that overlaps a non-blocking collective.
     pub test_calls: u32,
     /// Whether the library is initialised through a session (MPI 4).

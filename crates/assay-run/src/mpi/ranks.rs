@@ -303,6 +303,9 @@ pub fn mpi_failure(error: &MpiError) -> CommandFailure {
         MpiError::Symbol { missing: "MPI_Session_init", .. } => {
             "sessions are new in MPI 4: leave -I out, or use a newer library"
         }
+        MpiError::Unsupported { .. } => {
+            "measure the collective without _persistent, or use a newer library"
+        }
         MpiError::Memory { .. } => "set a smaller largest size, like -m :1MiB",
         _ => "run the same with the MPI's own programs to see whether it works at all",
     };

@@ -52,16 +52,20 @@ pub struct SizeStep<'a> {
 pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResult, MpiError> {
     let options = step.options;
     let request = MpiBenchmarkRequest {
-        kind: method::benchmark_kind(options.test),
+        kind: options.test.kind(),
         bytes: step.bytes as usize,
         window: method::window(options),
         element: method::reduction_element(options),
         buffers: options.buffers,
+        window_creation: method::window_creation(options),
+        synchronization: method::synchronization(options),
         test_calls: options.test_calls,
         times_parts: options.overlap_parts,
     };
     let mut exchange = world.prepare(&request)?;
     let mut result = match options.preset {
+        // The library starts once, in every preset.
+        _ if options.test.kind().is_startup() => measure_osu(&mut exchange, step)?,
         MpiPreset::Assay => measure_batches(world, &mut exchange, step)?,
         MpiPreset::Osu5 | MpiPreset::Osu7 => measure_osu(&mut exchange, step)?,
     };
@@ -110,7 +114,7 @@ fn measure_batches(
     exchange: &mut MpiBenchmark<'_>,
     step: &SizeStep<'_>,
 ) -> Result<MpiSizeResult, MpiError> {
-    let is_windowed = method::benchmark_kind(step.options.test).is_windowed();
+    let is_windowed = step.options.test.kind().is_windowed();
     let is_heavy = step.bytes > HEAVY_BYTES || is_windowed && method::is_large(step.bytes);
     let rough_turns = if is_heavy { ROUGH_HEAVY_TURNS } else { ROUGH_TURNS };
     let warm_up = step.options.warm_up.unwrap_or(rough_turns);
@@ -196,16 +200,20 @@ fn name_figures(test: MpiTest, bytes: u64, figures: MpiFigures) -> Vec<(&'static
 
 #[cfg(test)]
 mod tests {
+    use assay_model::benchmark::MpiBenchmarkKind;
+
     use super::*;
 
     #[test]
     fn figures_match_benchmark_metrics() {
-        let figures = |test: MpiTest| match method::benchmark_kind(test) {
+        let figures = |test: MpiTest| match test.kind() {
             kind if kind.is_windowed() => MpiFigures::Bandwidth { bytes_per_s: 1.0 },
-            assay_kernels::mpi::MpiBenchmarkKind::Collective(_) => {
+            MpiBenchmarkKind::Collective(_)
+            | MpiBenchmarkKind::PersistentCollective(_)
+            | MpiBenchmarkKind::Startup => {
                 MpiFigures::Call { mean_s: 1.0, minimum_s: 1.0, maximum_s: 1.0 }
             }
-            assay_kernels::mpi::MpiBenchmarkKind::Overlap(_) => {
+            MpiBenchmarkKind::Overlap(_) => {
                 let parts = OverlapParts {
                     start_s: 1.0,
                     tests_s: 1.0,

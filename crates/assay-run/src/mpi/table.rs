@@ -44,8 +44,11 @@ pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
         element: match method::reduction_element(options) {
             ReductionElement::Integer => "MPI_INT",
             ReductionElement::Float => "MPI_FLOAT",
+            ReductionElement::Unsigned64 => "MPI_UINT64_T",
         }
         .to_owned(),
+        window_creation: method::window_creation(options),
+        synchronization: method::synchronization(options),
     }
 }
 

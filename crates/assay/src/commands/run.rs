@@ -226,7 +226,7 @@ fn reject_unused_mpi_options(
     if typed.ranks.is_some() && !any(|test| test.pattern() != MpiPattern::Pair) {
         return refused("--ranks", "every test uses two ranks");
     }
-    if typed.sizes.is_some() && !any(MpiTest::has_sizes) {
+    if typed.sizes.is_some() && !any(MpiTest::has_size_range) {
         return refused("--sizes", "no message has a size");
     }
     Ok(())

@@ -1,7 +1,9 @@
 //! Import of tables of the OSU micro-benchmarks, versions 3 to 7.
 
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::benchmark::{MpiPattern, MpiTest};
+use assay_model::benchmark::{
+    MpiBenchmarkKind, MpiPattern, MpiTest, RmaSynchronization, WindowCreation,
+};
 
 use super::super::{FileContents, check_limit, missing, reject_cut_number};
 use super::table::{
@@ -202,9 +204,28 @@ fn read_setting(test: &mut OsuTest, line: &str, number: usize, contents: &mut Fi
         test.buffers = Some(format!("{}{letters}", device.unwrap_or_default()));
     } else if let Some((name, value)) = line.split_once(": ") {
         let value = value.trim().trim_end_matches('.');
+        let kind = find_test(&test.title).map(MpiTest::kind);
         let is_default = match name.trim() {
-            "Datatype" => value == default_datatype(&test.title),
-            name => DEFAULT_SETTINGS.contains(&(name, value)),
+            "Datatype" => value == default_datatype(kind),
+            "Window creation" => {
+                value
+                    == kind
+                        .map_or(
+                            WindowCreation::Allocate,
+                            MpiBenchmarkKind::default_window_creation,
+                        )
+                        .osu_name()
+            }
+            "Synchronization" => {
+                value
+                    == kind
+                        .map_or(
+                            RmaSynchronization::Flush,
+                            MpiBenchmarkKind::default_synchronization,
+                        )
+                        .osu_name()
+            }
+            _ => false,
         };
         if !is_default {
             test.settings.push(format!("{}: {value}", name.trim()));
@@ -215,12 +236,14 @@ fn read_setting(test: &mut OsuTest, line: &str, number: usize, contents: &mut Fi
     contents.recognise(number..=number, line, "condition");
 }
 
-/// OSU's default settings, which assay's tests share.
-const DEFAULT_SETTINGS: [(&str, &str); 2] =
-    [("Window creation", "MPI_Win_allocate"), ("Synchronization", "MPI_Win_flush")];
-/// Returns the default datatype of a test, which assay's tests share: reductions need numbers.
-fn default_datatype(title: &str) -> &'static str {
-    if title.to_lowercase().contains("reduce") { "MPI_INT" } else { "MPI_CHAR" }
+/// Returns assay's test with a title.
+fn find_test(title: &str) -> Option<MpiTest> {
+    MpiTest::ALL.into_iter().find(|known| known.osu_title().eq_ignore_ascii_case(title))
+}
+
+/// Returns the default datatype of a test, which assay's tests share: sums need numbers.
+fn default_datatype(kind: Option<MpiBenchmarkKind>) -> &'static str {
+    if kind.is_some_and(MpiBenchmarkKind::is_reduction) { "MPI_INT" } else { "MPI_CHAR" }
 }
 
 /// Messages in flight of assay's tests of bandwidth, OSU's default.
@@ -286,9 +309,7 @@ fn finish_test(test: OsuTest, next: Option<&OsuTest>, contents: &mut FileContent
         }
         return;
     }
-    let known = MpiTest::ALL
-        .into_iter()
-        .find(|known| known.osu_title().eq_ignore_ascii_case(&test.title));
+    let known = find_test(&test.title);
     let dimensions = collect_dimensions(&test, known);
     let title = test.title.clone();
     let described =

@@ -17,20 +17,6 @@ const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
         "use assay --version",
     ),
     OptionSpec::reject(
-        "-s --sync-option",
-        Text,
-        "put and get are completed by MPI_Win_flush under one lock, OSU's default",
-        "leave it out or write -s flush",
-    )
-    .unless(&["flush"]),
-    OptionSpec::reject(
-        "-w --win-options",
-        Text,
-        "windows are created by MPI_Win_allocate, OSU's default",
-        "leave it out or write -w allocate",
-    )
-    .unless(&["allocate"]),
-    OptionSpec::reject(
         "-k --root-rank",
         Text,
         "rank 0 is the root, OSU's default",
@@ -163,8 +149,7 @@ mod tests {
     fn rejects_unsupported_options_except_defaults() {
         let options =
             ["-v", "-V", "-l", "-p 2", "-M 1", "-a 32", "-d cuda", "-r gpu", "-G png"];
-        let valued =
-            ["-P x:y", "-D vect:2:1", "-N cart:1:1", "-s lock", "-w create", "-k rotate"];
+        let valued = ["-P x:y", "-D vect:2:1", "-N cart:1:1", "-k rotate"];
         for words in options.into_iter().chain(valued).chain(["-R 0", "--in-place"]) {
             let only =
                 UnsupportedOnly::try_parse_from(["x"].into_iter().chain(words.split(' ')))
@@ -173,7 +158,7 @@ mod tests {
             let is_named = words.starts_with(&refusal.option) || words == "--in-place";
             assert!(is_named, "{words} {refusal:?}");
         }
-        let usual = ["x", "-s", "flush", "-w", "ALLOCATE", "-k", "fixed:0", "-R", "1"];
+        let usual = ["x", "-k", "fixed:0", "-R", "1"];
         assert!(UnsupportedOnly::try_parse_from(usual).unwrap().refused.first.is_none());
     }
 }

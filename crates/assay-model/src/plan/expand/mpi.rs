@@ -10,6 +10,8 @@ use crate::workload::{Domain, MpiWorkload, Workload};
 /// Largest message in OSU's benchmarks, between pairs and in collectives.
 const LARGEST_PAIR_BYTES: u64 = 4 << 20;
 const LARGEST_COLLECTIVE_BYTES: u64 = 1 << 20;
+/// Bytes of the number that one-sided operations on a single number access.
+const NUMBER_BYTES: u64 = 8;
 /// Maximum number of ranks, as protection against typing errors.
 const MAX_RANKS: u64 = 1 << 20;
 /// Maximum message size: MPI counts the elements of a message in an `int`.
@@ -48,13 +50,16 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
     if !asked.test.has_sizes() {
         return Ok((0, 0));
     }
+    if !asked.test.has_size_range() {
+        return Ok((NUMBER_BYTES, NUMBER_BYTES));
+    }
     let (smallest, largest) = match (asked.test, asked.test.pattern()) {
-        (MpiTest::Latency | MpiTest::MultiLatency, _) => (0, LARGEST_PAIR_BYTES),
-        (_, MpiPattern::Pair | MpiPattern::Pairs) => (1, LARGEST_PAIR_BYTES),
-        (MpiTest::Reduce | MpiTest::Allreduce | MpiTest::Ireduce | MpiTest::Iallreduce, _) => {
-            // Sums are computed over four-byte numbers.
-            (4, LARGEST_COLLECTIVE_BYTES)
+        (MpiTest::Latency | MpiTest::MultiLatency | MpiTest::PersistentLatency, _) => {
+            (0, LARGEST_PAIR_BYTES)
         }
+        (_, MpiPattern::Pair | MpiPattern::Pairs) => (1, LARGEST_PAIR_BYTES),
+        // Sums are computed over four-byte numbers.
+        (test, _) if test.kind().is_reduction() => (4, LARGEST_COLLECTIVE_BYTES),
         (_, MpiPattern::All) => (1, LARGEST_COLLECTIVE_BYTES),
     };
     let from = asked.from.map_or(smallest, |bytes| bytes.0);

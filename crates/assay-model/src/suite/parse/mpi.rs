@@ -21,7 +21,7 @@ pub(super) fn request(test: MpiTest, table: &Table<'_>) -> ParseResult<MeasureRe
     if test.pattern() == MpiPattern::Pair {
         refused("ranks", "takes two ranks")?;
     }
-    if !test.has_sizes() {
+    if !test.has_size_range() {
         refused("from", "sends no messages of a size")?;
         refused("to", "sends no messages of a size")?;
     }

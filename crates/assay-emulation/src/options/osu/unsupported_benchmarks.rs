@@ -1,0 +1,77 @@
+//! Benchmarks of OSU that `assay mpi` does not support. Each is rejected by name with a reason and an
+//! alternative.
+
+/// Group of benchmarks.
+struct UnsupportedBenchmarks {
+    names: &'static [&'static str],
+    reason: &'static str,
+    instead: &'static str,
+}
+
+const UNSUPPORTED_BENCHMARKS: &[UnsupportedBenchmarks] = &[
+    UnsupportedBenchmarks {
+        names: &["latency_mt"],
+        reason: "the library is initialised for one thread per rank",
+        instead: "use latency, or multi_lat for several pairs of ranks",
+    },
+    UnsupportedBenchmarks {
+        names: &["latency_mp"],
+        reason: "most libraries do not support processes that their ranks fork",
+        instead: "use multi_lat for several pairs of ranks",
+    },
+    UnsupportedBenchmarks {
+        names: &["hello"],
+        reason: "it prints a line and measures nothing",
+        instead: "use init for the library, or assay exec 'mpirun -n 2 true' for the launcher",
+    },
+    UnsupportedBenchmarks {
+        names: &["bw_fan_in", "bw_fan_out"],
+        reason: "senders and receivers of one rank each are not supported",
+        instead: "use mbw_mr for several pairs of ranks",
+    },
+    UnsupportedBenchmarks {
+        names: &["get_mbw", "get_multi_lat"],
+        reason: "one-sided operations are measured between two ranks",
+        instead: "use get_bw or get_latency",
+    },
+    UnsupportedBenchmarks {
+        names: &["partitioned_latency"],
+        reason: "partitioned communication is not supported",
+        instead: "use latency_persistent",
+    },
+    UnsupportedBenchmarks {
+        names: &[
+            "neighbor_allgather",
+            "neighbor_allgatherv",
+            "neighbor_alltoall",
+            "neighbor_alltoallv",
+            "neighbor_alltoallw",
+            "ineighbor_allgather",
+            "ineighbor_allgatherv",
+            "ineighbor_alltoall",
+            "ineighbor_alltoallv",
+            "ineighbor_alltoallw",
+        ],
+        reason: "neighbourhood collectives are not supported",
+        instead: "use the collective over all ranks, like allgather",
+    },
+];
+
+/// Returns the names of all unsupported benchmarks.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    UNSUPPORTED_BENCHMARKS.iter().flat_map(|it| it.names).copied()
+}
+
+/// Returns the name of an unsupported benchmark in its permanent form.
+#[must_use]
+pub fn find_unsupported_benchmark(name: &str) -> Option<&'static str> {
+    names().find(|it| *it == name)
+}
+
+/// Returns the message that rejects a benchmark.
+pub(super) fn explain(name: &str) -> String {
+    let row = UNSUPPORTED_BENCHMARKS.iter().find(|row| row.names.contains(&name));
+    let (reason, instead) =
+        row.map_or(("", ""), |UnsupportedBenchmarks { reason, instead, .. }| (reason, instead));
+    format!("`assay mpi` does not support {name}: {reason}; {instead}")
+}
