@@ -1,17 +1,16 @@
 //! IOR's options with all their spellings: a letter, a long name with two dashes, and the name in
 //! scripts and `-O`, whose case IOR ignores. One row each.
 
-use super::options::{IorFormat, IorOptions};
-use super::units;
-use crate::option::ValueKind::{Flag, OptionalText, Switch, Text};
+use super::options::{IorFormat, IorOptions, IorOptionsError};
+use super::{directives, units};
+use crate::option::ValueKind::{Flag, Switch, Text};
+use crate::option::words::{Apply, WordError, WordOptions};
 use crate::option::{EmulatedTool, OptionSpec};
 
 /// Option of IOR.
 pub(crate) type IorOption = OptionSpec<ApplyIor>;
 
-/// Function that applies a value; a switch given by its letter or long name has none. An error
-/// describes the expected value.
-type ApplyIor = fn(&mut IorOptions, Option<&str>) -> Result<(), &'static str>;
+type ApplyIor = Apply<IorOptions>;
 
 pub(super) const IOR: EmulatedTool = EmulatedTool {
     command: "ior",
@@ -159,6 +158,33 @@ pub(crate) const OPTIONS: &[IorOption] = &[
     reject("summaryAlways", "there is one summary after all tests", ""),
 ];
 
+impl WordOptions for IorOptions {
+    const TOOL: EmulatedTool = IOR;
+    const ROWS: &'static [IorOption] = OPTIONS;
+    const DIRECTIVES: Option<&'static str> = Some("-O");
+    type Error = IorOptionsError;
+
+    fn add_note(&mut self, note: String) {
+        self.note_once(note);
+    }
+
+    fn apply_directive(&mut self, text: &str) -> Result<(), IorOptionsError> {
+        directives::apply(self, text)
+    }
+}
+
+impl From<WordError> for IorOptionsError {
+    fn from(error: WordError) -> Self {
+        match error {
+            WordError::Unknown { name, near } => Self::UnknownOption { name, near },
+            WordError::Unsupported(refusal) => Self::Unsupported(refusal),
+            WordError::InvalidValue { name, value, why } => {
+                Self::InvalidValue { name, value, why }
+            }
+        }
+    }
+}
+
 const fn switch(names: &'static str, apply: ApplyIor) -> IorOption {
     OptionSpec::implement(names, Switch, apply)
 }
@@ -170,14 +196,6 @@ const fn text(names: &'static str, apply: ApplyIor) -> IorOption {
 /// Creates the row of rejected options; 0 turns a directive off.
 const fn reject(names: &'static str, why: &'static str, instead: &'static str) -> IorOption {
     OptionSpec::reject(names, Flag, why, instead).unless(&["0"])
-}
-
-/// Returns whether a value follows as a word of its own.
-pub(super) const fn takes_word(row: &IorOption) -> bool {
-    match row.value {
-        Text | OptionalText => true,
-        Switch | Flag => false,
-    }
 }
 
 /// Parses the value of a switch: the number of times that it is given.

@@ -256,7 +256,7 @@ impl Default for IorOptions {
 
 impl IorOptions {
     /// Adds a note once: the tests of a script inherit those of the tests before.
-    pub(super) fn add_note(&mut self, note: String) {
+    pub(super) fn note_once(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

@@ -1,0 +1,25 @@
+//! mdtest's command line.
+
+use super::options::{MdtestOptions, MdtestOptionsError};
+use crate::option::words::parse_option;
+
+/// Parses the arguments after `mdtest`.
+///
+/// # Errors
+/// The first argument that is not supported, or conflicting options.
+pub fn parse(words: &[String]) -> Result<MdtestOptions, MdtestOptionsError> {
+    let mut options = MdtestOptions::default();
+    let (count, mut rest) = (words.len(), words.iter());
+    let located = |from: usize, to: usize| {
+        move |what: MdtestOptionsError| MdtestOptionsError::Words {
+            at: from..to,
+            what: Box::new(what),
+        }
+    };
+    while let Some(word) = rest.next() {
+        let at = count - rest.len() - 1;
+        let parsed = parse_option(&mut options, word, &mut rest);
+        parsed.map_err(located(at, count - rest.len()))?;
+    }
+    options.complete().map_err(located(0, count))
+}
