@@ -102,7 +102,7 @@ fn execute(
         store: store.as_ref(),
     };
     let stop = signals::cancel_on_signals()?;
-    let mut live = LiveProgress::default();
+    let live = LiveProgress::default();
     let mut handle_event = |event: MdtestEvent<'_>| match event {
         MdtestEvent::RunStarted { report } => terminal.print(&text::render_head(report)),
         MdtestEvent::TestStarted { test } => {

@@ -10,7 +10,12 @@ use super::phase::MdtestPhase;
 
 /// Maximum number of directories of a tree, whose order is kept in memory.
 const MAX_DIRECTORIES: u64 = 10_000_000;
-/// Maximum number of items of a task in random order, which is kept in memory.
+/// Maximum number of levels: paths have at most 4096 bytes (`PATH_MAX`), and each level at least 14,
+/// as in `/mdtest_tree.1`.
+const MAX_LEVELS: u32 = 290;
+/// Maximum number of test folders of an iteration, each of which has a record.
+const MAX_FOLDERS: u64 = 1000;
+/// Maximum number of items of all tasks in random order, which is kept in memory.
 const MAX_SHUFFLED_ITEMS: u64 = 100_000_000;
 
 /// Numbers of directories and items.
@@ -35,6 +40,9 @@ impl TreeSize {
         let branching = u64::from(options.branching);
         let mut leaves: u64 = 1;
         let mut directories: u64 = 1;
+        if options.depth > MAX_LEVELS || branching == 0 && options.depth > 0 {
+            return None;
+        }
         for _ in 0..options.depth {
             leaves = leaves.checked_mul(branching)?;
             directories = directories.checked_add(leaves)?;
@@ -53,10 +61,20 @@ impl TreeSize {
             (all, each) => (each, all, all / each),
         };
         let all = items.checked_mul(options.tasks.into())?;
-        let is_small = !options.random || items <= MAX_SHUFFLED_ITEMS;
+        let is_random = options.random || options.is_random();
+        let is_small = folders <= MAX_FOLDERS && (!is_random || all <= MAX_SHUFFLED_ITEMS);
         let size = Self { directories, leaves, items_per_directory, items, folders };
         (is_small && i64::try_from(all).is_ok()).then_some(size)
     }
+
+    /// Returns the names of the test folders of an iteration.
+    pub fn test_folders(self, iteration: u32) -> impl Iterator<Item = String> {
+        (0..self.folders).map(move |folder| name_test_folder(iteration, folder))
+    }
+}
+
+fn name_test_folder(iteration: u32, folder: u64) -> String {
+    format!("test-dir.{iteration}-{folder}")
 }
 
 /// Layout of one iteration.
@@ -68,7 +86,7 @@ pub struct MdtestLayout<'o> {
     /// Current number of tasks.
     pub tasks: u32,
     /// Iteration, from 0.
-    iteration: u32,
+    pub iteration: u32,
     /// Directories of a tree in the order of their creation.
     tree: Vec<u64>,
     /// Directories with items in that order.
@@ -85,11 +103,6 @@ impl<'o> MdtestLayout<'o> {
         let is_holder = |number: &u64| !options.leaf_only || *number >= first_leaf;
         let holders = tree.iter().copied().filter(is_holder).collect();
         Some(Self { options, size, tasks: tasks.max(1), iteration, tree, holders })
-    }
-
-    /// Returns the names of the test folders below each path.
-    pub fn test_folders(&self) -> impl Iterator<Item = String> + use<'_> {
-        (0..self.size.folders).map(|folder| format!("test-dir.{}-{folder}", self.iteration))
     }
 
     /// Returns the index of the path (`-d`) of a task.
@@ -244,7 +257,7 @@ impl<'o> MdtestLayout<'o> {
     }
 
     fn push_folder(&self, folder: u64, text: &mut String) {
-        let _ = write!(text, "test-dir.{}-{folder}", self.iteration);
+        text.push_str(&name_test_folder(self.iteration, folder));
     }
 
     /// Appends a directory of a tree with those above it.

@@ -17,7 +17,7 @@ const MDTEST: EmulatedTool = EmulatedTool {
 /// Largest number of tasks.
 const MAX_TASKS: u32 = 4096;
 /// Largest number of iterations.
-const MAX_ITERATIONS: u32 = 100_000;
+const MAX_ITERATIONS: u32 = 10_000;
 const NO_GPU: &str = "memory of graphics cards is not used";
 const NO_LOG: &str = "single operations are not logged";
 
@@ -65,7 +65,7 @@ pub(crate) const OPTIONS: &[MdtestOption] = &[
     text("-i", |o, text| {
         o.iterations = parse_small(text)?;
         let is_possible = (1..=MAX_ITERATIONS).contains(&o.iterations);
-        if is_possible { Ok(()) } else { Err("it must be 1 to 100,000 iterations") }
+        if is_possible { Ok(()) } else { Err("it must be 1 to 10,000 iterations") }
     }),
     text("-p", |o, text| parse_small(text).map(|it| o.delay_s = it)),
     text("-f", |o, text| parse_small(text).map(|it| o.first_tasks = it)),

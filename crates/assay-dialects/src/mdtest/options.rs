@@ -213,6 +213,9 @@ impl Default for MdtestOptions {
     }
 }
 
+/// Maximum size of the data of one file of each task, which is kept in memory.
+const MAX_BUFFER_BYTES: u128 = 16 << 30;
+
 /// A conflict, its description and the alternative.
 type Conflict = (bool, &'static str, &'static str);
 
@@ -265,7 +268,8 @@ impl MdtestOptions {
             (
                 TreeSize::from_options(self).is_none(),
                 "the tree is too large",
-                "choose smaller -n, -I, -b or -z: at most 10,000,000 directories are supported",
+                "choose smaller -n, -I, -b or -z: at most 10,000,000 directories on 290 levels, 1000 test folders \
+                 and, with -R, 100,000,000 items are supported",
             ),
             (
                 is_limited && (self.depth > 0 || has_loops),
@@ -286,8 +290,14 @@ impl MdtestOptions {
     }
 
     /// Returns the conflicts of data and of the deadline.
-    fn data_conflicts(&self) -> [Conflict; 6] {
+    fn data_conflicts(&self) -> [Conflict; 7] {
+        let file_bytes = u128::from(self.write_bytes.max(self.read_bytes));
         [
+            (
+                file_bytes * u128::from(self.tasks) > MAX_BUFFER_BYTES,
+                "the files of all tasks (-w, -e) need more than 16 GiB of memory at the same time",
+                "choose smaller files, or fewer tasks",
+            ),
             (
                 self.deadline_s > 0 && self.directories_only && self.create,
                 "after -W mdtest counts directories that it has not created",

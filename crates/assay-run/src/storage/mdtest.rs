@@ -103,8 +103,8 @@ pub fn run(
     let mut recording = Recording::begin(opening, listener)?;
     on(MdtestEvent::RunStarted { report: &report });
     let verdict = run_tests((&mut report, &mut folders), &mut recording, stop, on);
-    let cleaned = folders.close(verdict.is_err());
     let is_stopped = stop.load(Ordering::Relaxed);
+    let cleaned = folders.close(verdict.is_err() || is_stopped);
     let verdict = match is_stopped {
         true => Err(runner::interrupted_failure()),
         false => verdict.and(cleaned),

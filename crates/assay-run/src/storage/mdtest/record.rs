@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_dialects::mdtest::layout::{MdtestLayout, TreeSize};
+use assay_dialects::mdtest::layout::TreeSize;
 use assay_dialects::mdtest::options::MdtestOptions;
 use assay_dialects::mdtest::phase::MdtestPhase;
 use assay_dialects::mdtest::result::PhaseResult;
@@ -221,8 +221,7 @@ fn describe_tree(
     phase: MdtestPhase,
     size: Option<TreeSize>,
 ) -> FileTree {
-    let layout = MdtestLayout::new(options, options.tasks, 0);
-    let first = layout.as_ref().and_then(|it| it.test_folders().next()).unwrap_or_default();
+    let first = size.and_then(|it| it.test_folders(0).next()).unwrap_or_default();
     let items = size.map_or(0, |it| it.items_per_directory);
     FileTree {
         name: path.to_owned(),

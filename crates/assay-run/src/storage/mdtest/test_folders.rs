@@ -33,7 +33,9 @@ pub(super) struct TestFolders {
     creates: bool,
     /// Whether existing items are renamed or removed.
     changes: bool,
-    /// Records of the test folders that assay created.
+    /// Records of the test folders of earlier runs.
+    earlier: Vec<CreatedRecord>,
+    /// Records of the test folders in use.
     records: BTreeMap<PathBuf, CreatedRecord>,
 }
 
@@ -51,6 +53,11 @@ fn run_options(options: &MdtestOptions, store: Option<&Path>) -> RunOptions {
     }
 }
 
+/// Returns the records of all test folders that assay created.
+fn list_records(created: &CreatedFiles) -> Vec<CreatedRecord> {
+    created.list().into_iter().filter(CreatedRecord::is_test_folder).collect()
+}
+
 /// Refuses a run that must not change its folders or does not fit, before anything is written.
 ///
 /// # Errors
@@ -59,12 +66,12 @@ pub fn check(options: &MdtestOptions, store: Option<&Path>) -> Result<(), Comman
     let allowed = run_options(options, store);
     let plan = FilePlan { phases: record::describe_phases(options) };
     volume::check(&StoragePlan::default(), &plan, &allowed)?;
-    let created = CreatedFiles::open(store)?;
+    let records = list_records(&CreatedFiles::open(store)?);
     let mounts = mounts::read(&Root::machine());
     for path in options.paths.iter().map(|path| path_text::decode_path(path)) {
         check_path(&path, options)
             .and_then(|()| file_trees::refuse_kernel_folder(&path, &mounts))
-            .and_then(|()| check_test_folders(&path, options, (&created, &allowed)))
+            .and_then(|()| check_test_folders(&path, options, (&records, &allowed)))
             .map_err(|failure| failure.with_target(&path))?;
     }
     check_space(options)
@@ -97,11 +104,11 @@ const CREATE_FIRST_ADVICE: &str =
 fn check_test_folders(
     path: &Path,
     options: &MdtestOptions,
-    (created, allowed): (&CreatedFiles, &RunOptions),
+    (records, allowed): (&[CreatedRecord], &RunOptions),
 ) -> Result<(), CommandFailure> {
+    let Some(size) = TreeSize::from_options(options) else { return Ok(()) };
     for iteration in 0..options.iterations {
-        let Some(layout) = MdtestLayout::new(options, options.tasks, iteration) else { continue };
-        for name in layout.test_folders() {
+        for name in size.test_folders(iteration) {
             let folder = path.join(name);
             let shown = folder.display();
             if options.create && folder.symlink_metadata().is_ok() {
@@ -117,7 +124,7 @@ fn check_test_folders(
                     .with_reason("without -C nothing is created")
                     .advise(CREATE_FIRST_ADVICE));
             }
-            check_change(&folder, path, options, (created, allowed))?;
+            check_change(&folder, path, options, (records, allowed))?;
         }
     }
     Ok(())
@@ -128,7 +135,7 @@ fn check_change(
     folder: &Path,
     path: &Path,
     options: &MdtestOptions,
-    (created, allowed): (&CreatedFiles, &RunOptions),
+    (records, allowed): (&[CreatedRecord], &RunOptions),
 ) -> Result<(), CommandFailure> {
     if !options.changes_items() {
         return Ok(());
@@ -146,7 +153,7 @@ fn check_change(
         let named = named.canonicalize().ok();
         named.is_some() && (named == path.canonicalize().ok() || named == Some(real.clone()))
     });
-    let is_own = created.find(&real).is_some_and(|record| record.is_test_folder());
+    let is_own = records.iter().any(|it| it.path == real && it.is_unchanged());
     if is_own || is_named {
         return Ok(());
     }
@@ -193,8 +200,10 @@ impl TestFolders {
             removes: options.remove,
             creates: options.create,
             changes: options.changes_items(),
+            earlier: vec![],
             records: BTreeMap::new(),
         };
+        folders.earlier = list_records(&folders.created);
         for path in options.paths.iter().map(|path| path_text::decode_path(path)) {
             let cannot = |error: &std::io::Error| {
                 let what = format!("cannot use the folder {}", path.display());
@@ -218,9 +227,9 @@ impl TestFolders {
         for folder in self.folders_of(layout) {
             let record = match self.creates {
                 true => Some(self.created.create_test_folder(&folder)?),
-                false => self.created.find(&folder),
+                false => self.earlier.iter().find(|it| it.path == folder).cloned(),
             };
-            let Some(mut record) = record else { continue };
+            let Some(mut record) = record.filter(CreatedRecord::is_unchanged) else { continue };
             let used = match (self.creates, self.changes) {
                 // Its creation began the use.
                 (true, _) => Ok(()),
@@ -278,7 +287,7 @@ impl TestFolders {
     }
 
     fn folders_of(&self, layout: &MdtestLayout<'_>) -> Vec<PathBuf> {
-        let names: Vec<String> = layout.test_folders().collect();
+        let names: Vec<String> = layout.size.test_folders(layout.iteration).collect();
         self.paths.iter().flat_map(|path| names.iter().map(|name| path.join(name))).collect()
     }
 }
