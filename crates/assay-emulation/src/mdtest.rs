@@ -92,8 +92,7 @@ fn execute(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let store = store_access::open_for_recording(keep)?;
-    let report =
-        driver::begin_report(options.clone(), (VERSION, text::format_command(&words)));
+    let report = driver::begin_report(options.clone(), (VERSION, text::format_command(&words)));
     let opening = RecordingRequest {
         plan: driver::plan(&options),
         asked: RequestedCommand { language: driver::LANGUAGE.to_owned(), words },
@@ -110,7 +109,10 @@ fn execute(
         }
         MdtestEvent::PhaseStarted { phase, iteration } => {
             let (title, number) = (phase.title(), iteration + 1);
-            live.show_message(&format!("iteration {number}: {}", title.to_lowercase()), terminal);
+            live.show_message(
+                &format!("iteration {number}: {}", title.to_lowercase()),
+                terminal,
+            );
         }
         MdtestEvent::Result { result } => {
             terminal.end_progress();

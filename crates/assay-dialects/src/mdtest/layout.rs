@@ -186,7 +186,8 @@ impl<'o> MdtestLayout<'o> {
         } else {
             0
         };
-        let number = order.and_then(|it| it.get(position as usize).copied()).unwrap_or(position);
+        let number =
+            order.and_then(|it| it.get(position as usize).copied()).unwrap_or(position);
         first + number
     }
 

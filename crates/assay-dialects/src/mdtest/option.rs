@@ -115,11 +115,23 @@ pub(crate) const OPTIONS: &[MdtestOption] = &[
         "no commands are run",
         "run the phases one by one with -C, -T, -E and -r, and the command between them",
     ),
-    reject_value("--saveRankPerformanceDetails", "tasks have no file of their own", "--print-all-procs prints the result of each task"),
-    reject_value("--savePerOpDataCSV", NO_LOG, "`assay show` prints percentiles of all operations"),
+    reject_value(
+        "--saveRankPerformanceDetails",
+        "tasks have no file of their own",
+        "--print-all-procs prints the result of each task",
+    ),
+    reject_value(
+        "--savePerOpDataCSV",
+        NO_LOG,
+        "`assay show` prints percentiles of all operations",
+    ),
     reject_value("--allocateBufferOnGPU --GPUid", NO_GPU, ""),
     reject("--gpuDirect", NO_GPU, ""),
-    reject("--posix. --dummy. --mmap. --mpiio.", "files are opened as POSIX defines it, without flags", ""),
+    reject(
+        "--posix. --dummy. --mmap. --mpiio.",
+        "files are opened as POSIX defines it, without flags",
+        "",
+    ),
 ];
 
 impl WordOptions for MdtestOptions {

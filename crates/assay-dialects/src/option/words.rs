@@ -133,12 +133,10 @@ fn apply<O: WordOptions>(
         return Err(WordError::Unsupported(refusal).into());
     }
     match row.support {
-        OptionSupport::Implemented(apply) => {
-            apply(options, value.as_deref()).map_err(|why| {
-                let value = value.unwrap_or_default();
-                WordError::InvalidValue { name: name.to_owned(), value, why }.into()
-            })
-        }
+        OptionSupport::Implemented(apply) => apply(options, value.as_deref()).map_err(|why| {
+            let value = value.unwrap_or_default();
+            WordError::InvalidValue { name: name.to_owned(), value, why }.into()
+        }),
         OptionSupport::Ignored(why) => {
             options.add_note(format!("{name} has no effect: {why}"));
             Ok(())
@@ -150,5 +148,8 @@ fn apply<O: WordOptions>(
 /// Returns the error for an unknown option, with the long name nearest to `long`.
 fn unknown_option<O: WordOptions>(name: String, long: &str) -> WordError {
     let known = O::ROWS.iter().flat_map(OptionSpec::spellings);
-    WordError::Unknown { name, near: nearest_word(long, known.filter(|it| it.starts_with("--"))) }
+    WordError::Unknown {
+        name,
+        near: nearest_word(long, known.filter(|it| it.starts_with("--"))),
+    }
 }

@@ -139,8 +139,11 @@ struct PassState<'s> {
 /// # Errors
 /// [`StorageError`] when a folder cannot be opened or a thread cannot be started.
 pub fn run(pass: &ItemPass<'_>, stop: &AtomicBool) -> Result<ItemOutcome, StorageError> {
-    let tasks: Vec<Task<'_, '_>> =
-        pass.tasks.iter().map(|items| Task::new(pass.operation, items)).collect::<Result<_, _>>()?;
+    let tasks: Vec<Task<'_, '_>> = pass
+        .tasks
+        .iter()
+        .map(|items| Task::new(pass.operation, items))
+        .collect::<Result<_, _>>()?;
     let state = PassState {
         stop,
         started: OnceLock::new(),
@@ -178,7 +181,8 @@ impl PassState<'_> {
                 }
             }
             is_released.get_or_init(|| true);
-            let progress = threads.into_iter().map(|it| it.join().unwrap_or_default()).collect();
+            let progress =
+                threads.into_iter().map(|it| it.join().unwrap_or_default()).collect();
             let elapsed = self.started.get().map_or(Duration::ZERO, Instant::elapsed);
             Ok((progress, elapsed))
         })
@@ -212,7 +216,8 @@ impl PassState<'_> {
         for (number, tally) in tallies.into_iter().enumerate() {
             total.merge(&tally);
             let start_s = INTERVAL.as_secs_f64() * number as f64;
-            let end_s = if number == last { elapsed_s } else { start_s + INTERVAL.as_secs_f64() };
+            let end_s =
+                if number == last { elapsed_s } else { start_s + INTERVAL.as_secs_f64() };
             intervals.push(FileInterval {
                 start_s,
                 length_s: end_s - start_s,

@@ -114,7 +114,9 @@ fn find_mount_in(
         let is_ours = name.to_str().is_ok_and(|name| names.is_directory(name));
         if is_ours && is_directory_entry(folder, &entry)? {
             let Some(inner) = open_directory(folder, name)? else { return Ok(Some(path)) };
-            if let Some(path) = find_mount_in((&inner, &path), (names, mount), TreePart::Directory)? {
+            if let Some(path) =
+                find_mount_in((&inner, &path), (names, mount), TreePart::Directory)?
+            {
                 return Ok(Some(path));
             }
         }

@@ -174,9 +174,10 @@ pub fn plan(options: &MdtestOptions) -> Plan {
 
 fn plan_steps(options: &MdtestOptions) -> Vec<MdtestStep> {
     let phases = list_phases(options);
-    let steps = options.task_counts().into_iter().flat_map(|tasks| {
-        phases.iter().map(move |phase| MdtestStep { tasks, phase: *phase })
-    });
+    let steps = options
+        .task_counts()
+        .into_iter()
+        .flat_map(|tasks| phases.iter().map(move |phase| MdtestStep { tasks, phase: *phase }));
     steps.collect()
 }
 

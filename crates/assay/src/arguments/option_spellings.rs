@@ -10,9 +10,8 @@ use super::Arguments;
 use super::option_meanings::MEANINGS;
 
 /// Commands with another tool's options.
-const EMULATED: [&str; 10] = [
-    "vdbench", "fio", "ior", "mdtest", "iperf3", "qperf", "sockperf", "ping", "mpi", "rdma",
-];
+const EMULATED: [&str; 10] =
+    ["vdbench", "fio", "ior", "mdtest", "iperf3", "qperf", "sockperf", "ping", "mpi", "rdma"];
 
 /// Options that accept different values in different commands, with the reason.
 const OWN_VALUES: &[(&str, &str)] = &[

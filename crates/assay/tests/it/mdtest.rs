@@ -38,8 +38,7 @@ fn phases_can_be_split_over_runs() {
     let world = World::new();
     let common = "--ranks 2 -n 100000 -F -N 1 -w 3901 -e 3901 -G 27 -t -P -d d -x reached -Y";
     mdtest(&world, &format!("{common} -C -W 1")).succeeded();
-    let items: usize =
-        std::fs::read_to_string(world.path("reached")).unwrap().parse().unwrap();
+    let items: usize = std::fs::read_to_string(world.path("reached")).unwrap().parse().unwrap();
     let tree = world.path("d/test-dir.0-0/mdtest_tree.0");
     assert_eq!(std::fs::read_dir(&tree).unwrap().count(), 2 * items);
     let file = tree.join("file.mdtest.1.0");
@@ -51,9 +50,8 @@ fn phases_can_be_split_over_runs() {
     std::fs::write(&file, bytes).unwrap();
     let failed = mdtest(&world, &format!("{common} -E -X")).failed_with(4).err;
     assert!(failed.contains("wrong data at byte 3000"), "{failed}");
-    let failed = world.json(&["show", "--json"]);
-    assert_eq!(failed["run"]["status"], "failed");
-    assert!(failed["results"].as_array().unwrap().is_empty(), "{failed:#}");
+    let runs = world.json(&["list", "--json"]);
+    assert_eq!(runs["runs"][0]["status"], "failed", "{runs:#}");
     mdtest(&world, &format!("{common} -r")).succeeded();
     assert_eq!(std::fs::read_dir(world.path("d")).unwrap().count(), 0);
     let clean = world.assay(&["storage", "clean"]).succeeded().out;
@@ -112,7 +110,7 @@ fn interrupted_run_leaves_nothing() {
     assert!(sent.success());
     assert!(!running.wait().unwrap().success());
     assert!(!world.path("d").exists(), "what was created is removed");
-    assert_eq!(world.json(&["show", "--json"])["run"]["status"], "interrupted");
+    assert_eq!(world.json(&["list", "--json"])["runs"][0]["status"], "interrupted");
 }
 
 #[test]
@@ -124,8 +122,10 @@ fn failed_phase_names_the_item_and_leaves_nothing() {
     assert!(failed.err.contains("file stat failed: cannot query "), "{}", failed.err);
     assert!(failed.err.contains("file.mdtest.0.2"), "{}", failed.err);
     assert!(!failed.out.contains("SUMMARY"), "{}", failed.out);
-    let out = world.assay(&["show", "--as", "mdtest"]).succeeded().out;
-    assert!(!out.contains("SUMMARY"), "{out}");
+    let runs = world.json(&["list", "--json"]);
+    let id = runs["runs"][0]["id"].as_str().unwrap();
+    let out = world.assay(&["show", id, "--as", "mdtest"]).succeeded().out;
+    assert!(out.contains("1 tasks, 3 files") && !out.contains("SUMMARY"), "{out}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn rejects_what_cannot_run() {
         ("-n 2 -d no/folder", "the folder no/folder cannot be made"),
         ("-n 2 -d /proc/d", "the folder /proc/d cannot be"),
         ("-n 2 -c -d d", "does not support -c"),
-        ("-n 2 -F -w 1000t --ranks 64 -d d", "has no room"),
+        ("-n 100000000 -F -w 100m -d d", "has no room"),
     ] {
         for dry in ["", " --dryRun"] {
             let outcome = mdtest(&world, &format!("{line}{dry}"));

@@ -45,7 +45,9 @@ impl<'p, 'i> Task<'p, 'i> {
             .map_err(|source| StorageError::Open { path: items.folder.clone(), source })?;
         let (written, read) = match operation {
             ItemOperation::Create(it) => (it.bytes, if it.verifies { it.bytes } else { 0 }),
-            ItemOperation::Read { bytes, verifies } => (if verifies { bytes } else { 0 }, bytes),
+            ItemOperation::Read { bytes, verifies } => {
+                (if verifies { bytes } else { 0 }, bytes)
+            }
             _ => (0, 0),
         };
         let mut data = allocate(written)?;
@@ -80,7 +82,11 @@ impl<'p, 'i> Task<'p, 'i> {
             let end = Instant::now();
             progress.done += 1;
             let since_start = end - started;
-            self.count(state, (since_start.as_nanos() / INTERVAL.as_nanos()) as usize, end - start);
+            self.count(
+                state,
+                (since_start.as_nanos() / INTERVAL.as_nanos()) as usize,
+                end - start,
+            );
             if state.deadline.is_some_and(|deadline| since_start > deadline) {
                 break;
             }
@@ -123,7 +129,9 @@ impl<'p, 'i> Task<'p, 'i> {
             ItemOperation::RemoveDirectory => fs::remove_dir(path),
             ItemOperation::Create(contents) => self.create(position, &path, contents),
             ItemOperation::MakeNode => make_node(&path),
-            ItemOperation::Read { bytes, verifies } => self.read(position, &path, bytes, verifies),
+            ItemOperation::Read { bytes, verifies } => {
+                self.read(position, &path, bytes, verifies)
+            }
             ItemOperation::Remove => fs::remove_file(path),
         }
     }
@@ -145,7 +153,13 @@ impl<'p, 'i> Task<'p, 'i> {
         Ok(())
     }
 
-    fn read(&mut self, position: u64, path: &Path, bytes: u64, verifies: bool) -> io::Result<()> {
+    fn read(
+        &mut self,
+        position: u64,
+        path: &Path,
+        bytes: u64,
+        verifies: bool,
+    ) -> io::Result<()> {
         let file = self.anchor.open_below(path, libc::O_RDONLY)?;
         if verifies {
             self.stamp_data(position);

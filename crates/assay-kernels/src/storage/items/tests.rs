@@ -8,7 +8,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("assay-items-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("assay-items-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -43,8 +44,7 @@ fn pass(folder: &Path, operation: ItemOperation, count: u64) -> ItemOutcome {
     run(&pass, &AtomicBool::new(false)).unwrap()
 }
 
-const CONTENTS: FileContents =
-    FileContents { bytes: 100, syncs: true, verifies: true };
+const CONTENTS: FileContents = FileContents { bytes: 100, syncs: true, verifies: true };
 
 #[test]
 fn counts_every_operation_of_every_task() {
@@ -83,7 +83,11 @@ fn first_failure_ends_the_pass_and_names_the_item() {
     let read = ItemOperation::Read { bytes: 100, verifies: true };
     let failure = pass(root.path(), read, 2).failure.unwrap();
     assert_eq!(failure.path, root.path().join("f1.1"));
-    assert!(failure.source.to_string().starts_with("wrong data at byte "), "{}", failure.source);
+    assert!(
+        failure.source.to_string().starts_with("wrong data at byte "),
+        "{}",
+        failure.source
+    );
 }
 
 #[test]

@@ -7,8 +7,8 @@ use fs_err as fs;
 use rustix::fs::{AtFlags, OFlags};
 
 use super::{CreatedFiles, CreatedKind, CreatedRecord, UnrecognisedFile, process_key};
-use crate::storage::record_lock::{self, RecordClaim};
 use crate::storage::created_tree::{self, TreeNames};
+use crate::storage::record_lock::{self, RecordClaim};
 use crate::storage::safe_open;
 
 /// Result of removing a created file.

@@ -29,7 +29,9 @@ impl CreatedFiles {
         })?;
         let opened = safe_open::open(path, OFlags::RDONLY | OFlags::DIRECTORY);
         let kept = opened
-            .and_then(|folder| record.set_mark(&folder).and_then(|()| record.keep_open(&folder)))
+            .and_then(|folder| {
+                record.set_mark(&folder).and_then(|()| record.keep_open(&folder))
+            })
             .and_then(|()| record.save());
         kept.map_err(|error| {
             // The folder is empty and was just created.

@@ -46,7 +46,8 @@ impl<'a> Iteration<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Self, CommandFailure> {
         let layout = MdtestLayout::new(options, tasks, number);
-        let mut layout = layout.ok_or_else(|| CommandFailure::usage("the tree is too large"))?;
+        let mut layout =
+            layout.ok_or_else(|| CommandFailure::usage("the tree is too large"))?;
         if let Some(items) = read_status(options)? {
             layout.size.items = items;
         }
@@ -194,10 +195,9 @@ impl<'a> Iteration<'a> {
                 syncs: options.sync_file,
                 verifies: options.verify_write,
             }),
-            MdtestPhase::FileRead => ItemOperation::Read {
-                bytes: options.read_bytes,
-                verifies: options.verify_read,
-            },
+            MdtestPhase::FileRead => {
+                ItemOperation::Read { bytes: options.read_bytes, verifies: options.verify_read }
+            }
             MdtestPhase::FileRemoval => ItemOperation::Remove,
         }
     }

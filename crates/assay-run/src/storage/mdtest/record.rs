@@ -84,7 +84,12 @@ impl<'o> TestRecord<'o> {
     }
 
     /// Keeps an iteration of a phase.
-    pub(super) fn add(&mut self, step: MdtestStep, outcome: PhaseOutcome, result: &PhaseResult) {
+    pub(super) fn add(
+        &mut self,
+        step: MdtestStep,
+        outcome: PhaseOutcome,
+        result: &PhaseResult,
+    ) {
         let Some(case) = self.case(step) else { return };
         let counted = result.rate_per_s() * result.elapsed_s;
         let done = outcome.files.total.requested.count as f64;
@@ -113,7 +118,8 @@ impl<'o> TestRecord<'o> {
 
     /// Stores all cases of the test. Nothing is measured now.
     pub(super) fn store(mut self, recording: &mut Recording<'_>) -> Result<(), CommandFailure> {
-        let files = if self.options.shared_file { 1 } else { self.items * u64::from(self.tasks) };
+        let files =
+            if self.options.shared_file { 1 } else { self.items * u64::from(self.tasks) };
         let dimensions = Attributes::from([
             (Attribute::Files, files.into()),
             (Attribute::Threads, self.tasks.into()),

@@ -93,7 +93,10 @@ fn check_path(path: &Path, options: &MdtestOptions) -> Result<(), CommandFailure
             .with_reason("without -C nothing is created")
             .advise(CREATE_FIRST_ADVICE));
     }
-    file_trees::check_parent_exists(path, "make the folder above it, or mount the volume, first")
+    file_trees::check_parent_exists(
+        path,
+        "make the folder above it, or mount the volume, first",
+    )
 }
 
 const CREATE_FIRST_ADVICE: &str =
@@ -159,7 +162,9 @@ fn check_change(
     }
     Err(CommandFailure::usage(format!("{shown} is not changed without permission"))
         .with_reason("assay did not create this folder, or another program has changed it")
-        .advise(format!("permit it with --destroy-data={shown}: items with mdtest's names are removed there")))
+        .advise(format!(
+            "permit it with --destroy-data={shown}: items with mdtest's names are removed there"
+        )))
 }
 
 /// Checks that the files of all folders on one file system fit, unless a deadline limits them.
@@ -170,7 +175,8 @@ fn check_space(options: &MdtestOptions) -> Result<(), CommandFailure> {
     };
     let tasks = if options.shared_file { 1 } else { u64::from(options.tasks) };
     let times = if options.remove { 1 } else { u64::from(options.iterations) };
-    let all = [size.items, tasks, times].into_iter().fold(options.write_bytes, u64::saturating_mul);
+    let all =
+        [size.items, tasks, times].into_iter().fold(options.write_bytes, u64::saturating_mul);
     let each = all / options.paths.len().max(1) as u64;
     let mut needs: BTreeMap<u64, (u64, PathBuf)> = BTreeMap::new();
     for path in options.paths.iter().map(|path| path_text::decode_path(path)) {
