@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::option::UnsupportedOption;
+use crate::option::words::describe_value_error;
 
 /// Options of a test; the fields are named as in IOR's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,13 +167,6 @@ pub enum IorOptionsError {
         /// Description of the conflict.
         what: &'static str,
     },
-}
-
-fn describe_value_error(name: &str, value: &str) -> String {
-    match value {
-        "" => format!("`{name}` has no value"),
-        value => format!("invalid value `{value}` for `{name}`"),
-    }
 }
 
 impl IorOptionsError {

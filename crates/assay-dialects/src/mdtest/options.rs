@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::layout::TreeSize;
 use crate::option::UnsupportedOption;
+use crate::option::words::describe_value_error;
 
 /// Options of a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,13 +138,6 @@ pub enum MdtestOptionsError {
         /// Error.
         what: Box<Self>,
     },
-}
-
-fn describe_value_error(name: &str, value: &str) -> String {
-    match value {
-        "" => format!("`{name}` has no value"),
-        value => format!("invalid value `{value}` for `{name}`"),
-    }
 }
 
 impl MdtestOptionsError {

@@ -50,12 +50,12 @@ pub struct PhaseResult {
     /// Seconds until each task was done.
     pub tasks_s: Vec<f64>,
     /// Progress of the tasks when the time of `-W` was over, if they had to catch up.
-    pub stonewall: Option<Stonewall>,
+    pub stonewall: Option<StonewallProgress>,
 }
 
 /// Items that the tasks had created when the time was over.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Stonewall {
+pub struct StonewallProgress {
     /// Items of the task with the fewest.
     pub minimum: u64,
     /// Items of the task with the most, which all create in the end.
@@ -66,7 +66,7 @@ pub struct Stonewall {
 
 /// Maximum, minimum, mean and standard deviation over iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Moments {
+pub struct IterationStatistics {
     /// Maximum.
     pub maximum: f64,
     /// Minimum.
@@ -121,24 +121,24 @@ impl MdtestTest {
 
     /// Summarizes the iterations of a phase; all values of a phase that was not run are 0.
     #[must_use]
-    pub fn summarize(&self, phase: MdtestPhase, kind: TableKind) -> Moments {
+    pub fn summarize(&self, phase: MdtestPhase, kind: TableKind) -> IterationStatistics {
         let values: Vec<f64> = self.results_of(phase).map(|it| it.value(kind)).collect();
-        Moments::from_values(&values)
+        IterationStatistics::from_values(&values)
     }
 
     /// Summarizes the values of single tasks of a phase; those of a tree are the phase's.
     #[must_use]
-    pub fn summarize_tasks(&self, phase: MdtestPhase, kind: TableKind) -> Moments {
+    pub fn summarize_tasks(&self, phase: MdtestPhase, kind: TableKind) -> IterationStatistics {
         if phase.is_of_trees() {
             return self.summarize(phase, kind);
         }
         let values: Vec<f64> =
             self.results_of(phase).flat_map(|it| it.task_values(kind)).collect();
-        Moments::from_values(&values)
+        IterationStatistics::from_values(&values)
     }
 }
 
-impl Moments {
+impl IterationStatistics {
     fn from_values(values: &[f64]) -> Self {
         if values.is_empty() {
             return Self::default();

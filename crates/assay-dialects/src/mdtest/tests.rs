@@ -2,7 +2,7 @@ use super::command_line::parse;
 use super::layout::{MdtestLayout, TreeSize};
 use super::options::{MdtestOptions, MdtestOptionsError};
 use super::phase::{MdtestPhase, list_phases};
-use super::result::{MdtestReport, MdtestTest, PhaseResult, Stonewall};
+use super::result::{MdtestReport, MdtestTest, PhaseResult, StonewallProgress};
 use super::text;
 
 fn words(line: &str) -> Vec<String> {
@@ -176,7 +176,11 @@ fn report(line: &str, finished: &str) -> MdtestReport {
         items,
         elapsed_s,
         tasks_s: vec![elapsed_s / 2.0, elapsed_s],
-        stonewall: (items == 7).then_some(Stonewall { minimum: 5, maximum: 7, mean: 6.0 }),
+        stonewall: (items == 7).then_some(StonewallProgress {
+            minimum: 5,
+            maximum: 7,
+            mean: 6.0,
+        }),
     };
     let results = vec![
         result(MdtestPhase::TreeCreation, 0, 1, 0.001),

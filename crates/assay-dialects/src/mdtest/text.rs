@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::options::MdtestOptions;
 use super::phase::MdtestPhase;
-use super::result::{MdtestReport, MdtestTest, Moments, PhaseResult, Stonewall, TableKind};
+use super::result::{
+    IterationStatistics, MdtestReport, MdtestTest, PhaseResult, StonewallProgress, TableKind,
+};
 use crate::ior::text::format_capacity;
 
 /// Line of `mdtest.c` that reports the shift, which mdtest prints.
@@ -66,7 +68,7 @@ pub fn render_start(options: &MdtestOptions, test: &MdtestTest) -> String {
 #[must_use]
 pub fn render_result(options: &MdtestOptions, result: &PhaseResult) -> String {
     let mut text = String::new();
-    if let Some(Stonewall { minimum, maximum, mean }) = result.stonewall {
+    if let Some(StonewallProgress { minimum, maximum, mean }) = result.stonewall {
         let _ = writeln!(
             text,
             "Continue stonewall hit min: {minimum} max: {maximum} avg: {mean:.1} \n"
@@ -163,13 +165,14 @@ fn push_row(
         false => write!(text, "   {title:<18} "),
     };
     if has_tasks {
-        let Moments { maximum, minimum, mean, .. } = test.summarize_tasks(phase, kind);
+        let IterationStatistics { maximum, minimum, mean, .. } =
+            test.summarize_tasks(phase, kind);
         let _ = write!(text, "{maximum:14.3} {minimum:14.3} {mean:14.3}     ");
     }
     if !phase.is_of_trees() {
         text.push_str("    ");
     }
-    let Moments { maximum, minimum, mean, deviation } = test.summarize(phase, kind);
+    let IterationStatistics { maximum, minimum, mean, deviation } = test.summarize(phase, kind);
     let _ = writeln!(text, "{maximum:14.3} {minimum:14.3} {mean:14.3} {deviation:14.3}");
 }
 

@@ -55,6 +55,14 @@ pub(crate) enum WordError {
     },
 }
 
+/// Describes an invalid or missing value.
+pub(crate) fn describe_value_error(name: &str, value: &str) -> String {
+    match value {
+        "" => format!("`{name}` has no value"),
+        value => format!("invalid value `{value}` for `{name}`"),
+    }
+}
+
 /// Parses an option with its value, which may be the next word: `-wrk`, `-t 1m`, `-t1m`, `--name=1`.
 ///
 /// # Errors

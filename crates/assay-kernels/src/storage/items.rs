@@ -36,7 +36,7 @@ pub enum ItemOperation {
     /// Removes empty directories.
     RemoveDirectory,
     /// Creates files and writes them.
-    Create(FileContents),
+    Create(NewFileContents),
     /// Creates empty files by `mknod`.
     MakeNode,
     /// Opens and reads files.
@@ -52,7 +52,7 @@ pub enum ItemOperation {
 
 /// Contents of new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileContents {
+pub struct NewFileContents {
     /// Bytes of each file.
     pub bytes: u64,
     /// Whether `fsync` follows the write.

@@ -124,6 +124,38 @@ fn find_mount_in(
     Ok(None)
 }
 
+/// Returns the first link in the place of a directory of the tree in `folder`.
+pub(super) fn find_link(folder: &Path, names: TreeNames) -> io::Result<Option<PathBuf>> {
+    let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    find_link_in((&opened, folder), names)
+}
+
+fn find_link_in(
+    (folder, path): (&File, &Path),
+    names: TreeNames,
+) -> io::Result<Option<PathBuf>> {
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(text) = name.to_str().ok().filter(|text| names.is_directory(text)) else {
+            continue;
+        };
+        let path = path.join(text);
+        let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Symlink => return Ok(Some(path)),
+            FileType::Directory => {
+                let Some(inner) = open_directory(folder, name)? else { continue };
+                if let Some(link) = find_link_in((&inner, &path), names)? {
+                    return Ok(Some(link));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
 /// Whether an entry is a directory; most file systems report the type in the listing.
 fn is_directory_entry(folder: &File, entry: &DirEntry) -> io::Result<bool> {
     let kind = match entry.file_type() {

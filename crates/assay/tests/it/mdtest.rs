@@ -50,7 +50,7 @@ fn phases_can_be_split_over_runs() {
     std::fs::write(&file, bytes).unwrap();
     let failed = mdtest(&world, &format!("{common} -E -X")).failed_with(4).err;
     assert!(failed.contains("wrong data at byte 3000"), "{failed}");
-    let runs = world.json(&["list", "--json"]);
+    let runs = world.json(&["list", "--all", "--json"]);
     assert_eq!(runs["runs"][0]["status"], "failed", "{runs:#}");
     mdtest(&world, &format!("{common} -r")).succeeded();
     assert_eq!(std::fs::read_dir(world.path("d")).unwrap().count(), 0);
@@ -77,6 +77,12 @@ fn only_folders_of_assay_are_changed() {
     assert!(world.path("d/test-dir.0-0/mdtest_tree.0/file.mdtest.0.1").exists());
     mdtest(&world, &format!("{line} -T")).succeeded();
     std::fs::write(world.path("d/test-dir.0-0/mine"), "precious").unwrap();
+    let link = world.path("d/test-dir.0-0/mdtest_tree.1");
+    std::os::unix::fs::symlink(world.path("own"), &link).unwrap();
+    let line_with_link = format!("{line} -r --destroy-data=d/test-dir.0-0");
+    let refused = mdtest(&world, &line_with_link).failed_with(2).err;
+    assert!(refused.contains("mdtest_tree.1 is a link"), "{refused}");
+    std::fs::remove_file(link).unwrap();
     let permitted = format!("{line} -r --destroy-data=d/test-dir.0-0");
     let noted = mdtest(&world, &permitted).succeeded().err;
     assert!(noted.contains("d/test-dir.0-0 stays"), "{noted}");
@@ -110,7 +116,7 @@ fn interrupted_run_leaves_nothing() {
     assert!(sent.success());
     assert!(!running.wait().unwrap().success());
     assert!(!world.path("d").exists(), "what was created is removed");
-    assert_eq!(world.json(&["list", "--json"])["runs"][0]["status"], "interrupted");
+    assert_eq!(world.json(&["list", "--all", "--json"])["runs"][0]["status"], "interrupted");
 }
 
 #[test]
@@ -122,7 +128,7 @@ fn failed_phase_names_the_item_and_leaves_nothing() {
     assert!(failed.err.contains("file stat failed: cannot query "), "{}", failed.err);
     assert!(failed.err.contains("file.mdtest.0.2"), "{}", failed.err);
     assert!(!failed.out.contains("SUMMARY"), "{}", failed.out);
-    let runs = world.json(&["list", "--json"]);
+    let runs = world.json(&["list", "--all", "--json"]);
     let id = runs["runs"][0]["id"].as_str().unwrap();
     let out = world.assay(&["show", id, "--as", "mdtest"]).succeeded().out;
     assert!(out.contains("1 tasks, 3 files") && !out.contains("SUMMARY"), "{out}");

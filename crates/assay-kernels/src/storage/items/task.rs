@@ -11,7 +11,7 @@ use std::time::Instant;
 use assay_model::file_outcome::FileTally;
 
 use super::{
-    FileContents, INTERVAL, ItemFailure, ItemOperation, PassState, TaskItems, TaskProgress,
+    INTERVAL, ItemFailure, ItemOperation, NewFileContents, PassState, TaskItems, TaskProgress,
 };
 use crate::storage::anchor::Anchor;
 use crate::storage::content;
@@ -136,7 +136,12 @@ impl<'p, 'i> Task<'p, 'i> {
         }
     }
 
-    fn create(&mut self, position: u64, path: &Path, contents: FileContents) -> io::Result<()> {
+    fn create(
+        &mut self,
+        position: u64,
+        path: &Path,
+        contents: NewFileContents,
+    ) -> io::Result<()> {
         let access = if contents.verifies { libc::O_RDWR } else { libc::O_WRONLY };
         let file = self.anchor.open_below(path, access | libc::O_CREAT)?;
         if contents.bytes == 0 {

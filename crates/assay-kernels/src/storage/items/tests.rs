@@ -44,7 +44,7 @@ fn pass(folder: &Path, operation: ItemOperation, count: u64) -> ItemOutcome {
     run(&pass, &AtomicBool::new(false)).unwrap()
 }
 
-const CONTENTS: FileContents = FileContents { bytes: 100, syncs: true, verifies: true };
+const CONTENTS: NewFileContents = NewFileContents { bytes: 100, syncs: true, verifies: true };
 
 #[test]
 fn counts_every_operation_of_every_task() {
@@ -104,7 +104,7 @@ fn files_of_others_are_not_written_through_links() {
 fn deadline_ends_each_task_after_an_item() {
     let root = Folder::new("deadline");
     let tasks = vec![items(root.path(), 0, 1_000_000), items(root.path(), 1, 1)];
-    let operation = ItemOperation::Create(FileContents { bytes: 0, ..CONTENTS });
+    let operation = ItemOperation::Create(NewFileContents { bytes: 0, ..CONTENTS });
     let pass = ItemPass { operation, tasks, deadline_s: Some(0.01) };
     let outcome = run(&pass, &AtomicBool::new(false)).unwrap();
     let [first, second] = outcome.tasks[..] else { panic!("{:?}", outcome.tasks) };

@@ -6,9 +6,9 @@ use std::time::Instant;
 use assay_dialects::mdtest::layout::MdtestLayout;
 use assay_dialects::mdtest::options::MdtestOptions;
 use assay_dialects::mdtest::phase::{MdtestPhase, list_phases};
-use assay_dialects::mdtest::result::{MdtestTest, PhaseResult, Stonewall};
+use assay_dialects::mdtest::result::{MdtestTest, PhaseResult, StonewallProgress};
 use assay_kernels::storage::items::{
-    self, FileContents, ItemOperation, ItemOutcome, ItemPass, TaskItems, TaskProgress,
+    self, ItemOperation, ItemOutcome, ItemPass, NewFileContents, TaskItems, TaskProgress,
 };
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 
@@ -33,7 +33,7 @@ pub(super) struct PhaseOutcome {
     pub(super) files: FileOutcome,
     pub(super) intervals: Vec<FileInterval>,
     tasks: Vec<TaskProgress>,
-    stonewall: Option<Stonewall>,
+    stonewall: Option<StonewallProgress>,
 }
 
 impl<'a> Iteration<'a> {
@@ -190,7 +190,7 @@ impl<'a> Iteration<'a> {
                 ItemOperation::RemoveDirectory
             }
             MdtestPhase::FileCreation if options.make_node => ItemOperation::MakeNode,
-            MdtestPhase::FileCreation => ItemOperation::Create(FileContents {
+            MdtestPhase::FileCreation => ItemOperation::Create(NewFileContents {
                 bytes: options.write_bytes,
                 syncs: options.sync_file,
                 verifies: options.verify_write,
@@ -245,9 +245,9 @@ impl PhaseOutcome {
     }
 }
 
-fn summarize_progress(done: &[u64]) -> Stonewall {
+fn summarize_progress(done: &[u64]) -> StonewallProgress {
     let sum: u64 = done.iter().sum();
-    Stonewall {
+    StonewallProgress {
         minimum: done.iter().copied().min().unwrap_or(0),
         maximum: done.iter().copied().max().unwrap_or(0),
         mean: sum as f64 / done.len().max(1) as f64,

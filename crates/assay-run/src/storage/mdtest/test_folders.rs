@@ -152,6 +152,12 @@ fn check_change(
             .with_reason(format!("{mounted} is mounted inside, and may hold data of others"))
             .advise(format!("unmount it with `umount {mounted}`")));
     }
+    if let Ok(Some(link)) = created_tree::find_link(&real, TreeNames::Mdtest) {
+        let link = link.display();
+        return Err(cannot()
+            .with_reason(format!("{link} is a link, which leads out of the tree"))
+            .advise(format!("remove it with `rm {link}`")));
+    }
     let is_named = allowed.destroy_data.iter().any(|named| {
         let named = named.canonicalize().ok();
         named.is_some() && (named == path.canonicalize().ok() || named == Some(real.clone()))
