@@ -1,5 +1,7 @@
 //! `assay mdtest`: its phases, its files and its output.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::program::{Outcome, World};
@@ -106,7 +108,8 @@ fn created_folders_are_cleaned_after_a_crash() {
 fn interrupted_run_leaves_nothing() {
     let world = World::new();
     let line = ["mdtest", "--ranks", "2", "-n", "10000000", "-F", "-d", "d"];
-    let mut running = world.command(&line).spawn().unwrap();
+    let mut command = world.command(&line);
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let tree = world.path("d/test-dir.0-0/mdtest_tree.0");
     while std::fs::read_dir(&tree).map_or(0, Iterator::count) < 10 {
         std::thread::sleep(std::time::Duration::from_millis(10));
