@@ -53,7 +53,7 @@ pub fn mdtest(typed: &MdtestArguments, terminal: &mut Terminal) -> Result<u8, Co
         terminal.print(&describe_plan(&options));
         return Ok(0);
     }
-    execute(options, words, &keep, terminal)
+    execute(&options, words, &keep, terminal)
 }
 
 fn to_usage(error: &MdtestOptionsError, words: &[String]) -> CommandFailure {
@@ -86,7 +86,7 @@ fn describe_plan(options: &MdtestOptions) -> String {
 }
 
 fn execute(
-    options: MdtestOptions,
+    options: &MdtestOptions,
     words: Vec<String>,
     keep: &RecordArguments,
     terminal: &mut Terminal,
@@ -94,7 +94,7 @@ fn execute(
     let store = store_access::open_for_recording(keep)?;
     let report = driver::begin_report(options.clone(), (VERSION, text::format_command(&words)));
     let opening = RecordingRequest {
-        plan: driver::plan(&options),
+        plan: driver::plan(options),
         asked: RequestedCommand { language: driver::LANGUAGE.to_owned(), words },
         label: keep.label.clone(),
         files: vec![],
@@ -105,7 +105,7 @@ fn execute(
     let mut handle_event = |event: MdtestEvent<'_>| match event {
         MdtestEvent::RunStarted { report } => terminal.print(&text::render_head(report)),
         MdtestEvent::TestStarted { test } => {
-            terminal.print(&text::render_start(&options, test));
+            terminal.print(&text::render_start(options, test));
         }
         MdtestEvent::PhaseStarted { phase, iteration } => {
             let (title, number) = (phase.title(), iteration + 1);
@@ -116,10 +116,10 @@ fn execute(
         }
         MdtestEvent::Result { result } => {
             terminal.end_progress();
-            terminal.print(&text::render_result(&options, result));
+            terminal.print(&text::render_result(options, result));
         }
         MdtestEvent::TestEnded { test } => {
-            terminal.print(&text::render_summary(&options, test));
+            terminal.print(&text::render_summary(options, test));
         }
         MdtestEvent::FolderStays { path } => terminal.note(&format!(
             "note: {} stays: it contains files that assay did not create",

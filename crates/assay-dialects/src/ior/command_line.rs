@@ -1,8 +1,10 @@
 //! IOR's command line: letters, long options and the script.
 
+use super::option::{IOR, IorOption, OPTIONS};
 use super::options::{IorOptions, IorOptionsError};
-use super::script;
-use crate::option::words::parse_option;
+use super::{directives, script};
+use crate::option::EmulatedTool;
+use crate::option::words::{WordError, WordOptions, parse_option};
 
 /// Reads the text of a script.
 pub type ScriptLoader<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
@@ -46,6 +48,33 @@ pub fn parse(
                 })
             })?;
             script::parse_tests(&options, &text, &file)
+        }
+    }
+}
+
+impl WordOptions for IorOptions {
+    const TOOL: EmulatedTool = IOR;
+    const ROWS: &'static [IorOption] = OPTIONS;
+    const DIRECTIVES: Option<&'static str> = Some("-O");
+    type Error = IorOptionsError;
+
+    fn add_note(&mut self, note: String) {
+        self.note_once(note);
+    }
+
+    fn apply_directive(&mut self, text: &str) -> Result<(), IorOptionsError> {
+        directives::apply(self, text)
+    }
+}
+
+impl From<WordError> for IorOptionsError {
+    fn from(error: WordError) -> Self {
+        match error {
+            WordError::Unknown { name, near } => Self::UnknownOption { name, near },
+            WordError::Unsupported(refusal) => Self::Unsupported(refusal),
+            WordError::InvalidValue { name, value, why } => {
+                Self::InvalidValue { name, value, why }
+            }
         }
     }
 }

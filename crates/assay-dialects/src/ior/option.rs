@@ -1,10 +1,10 @@
 //! IOR's options with all their spellings: a letter, a long name with two dashes, and the name in
 //! scripts and `-O`, whose case IOR ignores. One row each.
 
-use super::options::{IorFormat, IorOptions, IorOptionsError};
-use super::{directives, units};
+use super::options::{IorFormat, IorOptions};
+use super::units;
 use crate::option::ValueKind::{Flag, Switch, Text};
-use crate::option::words::{Apply, WordError, WordOptions};
+use crate::option::words::Apply;
 use crate::option::{EmulatedTool, OptionSpec};
 
 /// Option of IOR.
@@ -157,33 +157,6 @@ pub(crate) const OPTIONS: &[IorOption] = &[
     reject("savePerOpDataCSV", "single transfers are not logged", ""),
     reject("summaryAlways", "there is one summary after all tests", ""),
 ];
-
-impl WordOptions for IorOptions {
-    const TOOL: EmulatedTool = IOR;
-    const ROWS: &'static [IorOption] = OPTIONS;
-    const DIRECTIVES: Option<&'static str> = Some("-O");
-    type Error = IorOptionsError;
-
-    fn add_note(&mut self, note: String) {
-        self.note_once(note);
-    }
-
-    fn apply_directive(&mut self, text: &str) -> Result<(), IorOptionsError> {
-        directives::apply(self, text)
-    }
-}
-
-impl From<WordError> for IorOptionsError {
-    fn from(error: WordError) -> Self {
-        match error {
-            WordError::Unknown { name, near } => Self::UnknownOption { name, near },
-            WordError::Unsupported(refusal) => Self::Unsupported(refusal),
-            WordError::InvalidValue { name, value, why } => {
-                Self::InvalidValue { name, value, why }
-            }
-        }
-    }
-}
 
 const fn switch(names: &'static str, apply: ApplyIor) -> IorOption {
     OptionSpec::implement(names, Switch, apply)

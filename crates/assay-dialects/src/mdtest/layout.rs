@@ -138,8 +138,8 @@ impl<'o> MdtestLayout<'o> {
     #[must_use]
     pub fn owner(&self, phase: MdtestPhase, task: u32) -> u32 {
         let shifts = match phase {
-            MdtestPhase::DirectoryStat
-            | MdtestPhase::FileStat
+            MdtestPhase::DirectoryQuery
+            | MdtestPhase::FileQuery
             | MdtestPhase::DirectoryRename => 1,
             MdtestPhase::FileRead => 2,
             MdtestPhase::DirectoryRemoval | MdtestPhase::FileRemoval => 3,

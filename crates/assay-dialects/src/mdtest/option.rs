@@ -39,7 +39,7 @@ pub(crate) const OPTIONS: &[MdtestOption] = &[
         if is_named { Ok(()) } else { Err("it must be a folder, or several separated by @") }
     }),
     switch("-C", |o, _| turn_on(&mut o.create)),
-    switch("-T", |o, _| turn_on(&mut o.stat)),
+    switch("-T", |o, _| turn_on(&mut o.query)),
     switch("-E", |o, _| turn_on(&mut o.read)),
     switch("-U", |o, _| turn_on(&mut o.rename)),
     switch("-r", |o, _| turn_on(&mut o.remove)),

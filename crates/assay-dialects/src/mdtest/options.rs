@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::layout::TreeSize;
 use crate::option::UnsupportedOption;
 use crate::option::words::describe_value_error;
 
@@ -25,7 +24,7 @@ pub struct MdtestOptions {
     /// `-C`.
     pub create: bool,
     /// `-T`.
-    pub stat: bool,
+    pub query: bool,
     /// `-E`.
     pub read: bool,
     /// `-U`.
@@ -167,7 +166,7 @@ impl Default for MdtestOptions {
             branching: 1,
             paths: vec!["./out".to_owned()],
             create: false,
-            stat: false,
+            query: false,
             read: false,
             rename: false,
             remove: false,
@@ -216,8 +215,8 @@ type Conflict = (bool, &'static str, &'static str);
 impl MdtestOptions {
     /// Fills in defaults and checks for conflicts.
     pub(super) fn complete(mut self) -> Result<Self, MdtestOptionsError> {
-        if !(self.create || self.stat || self.read || self.rename || self.remove) {
-            (self.create, self.stat, self.read) = (true, true, true);
+        if !(self.create || self.query || self.read || self.rename || self.remove) {
+            (self.create, self.query, self.read) = (true, true, true);
             (self.rename, self.remove) = (true, true);
         }
         if !(self.directories_only || self.files_only) {
@@ -233,7 +232,7 @@ impl MdtestOptions {
     }
 
     /// Returns the conflicts of numbers and trees.
-    fn item_conflicts(&self) -> [Conflict; 8] {
+    fn item_conflicts(&self) -> [Conflict; 7] {
         let has_both = self.items > 0 && self.items_per_directory > 0;
         let is_limited = self.deadline_s > 0 || self.status_file.is_some();
         let has_loops = has_both && self.items != self.items_per_directory;
@@ -258,12 +257,6 @@ impl MdtestOptions {
                 self.branching == 0 && self.depth > 0,
                 "-z needs at least one directory in each directory",
                 "write -b 1 or more",
-            ),
-            (
-                TreeSize::from_options(self).is_none(),
-                "the tree is too large",
-                "choose smaller -n, -I, -b or -z: at most 10,000,000 directories on 290 levels, 1000 test folders \
-                 and, with -R, 100,000,000 items are supported",
             ),
             (
                 is_limited && (self.depth > 0 || has_loops),

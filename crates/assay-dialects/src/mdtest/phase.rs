@@ -9,11 +9,11 @@ use super::options::MdtestOptions;
 #[serde(rename_all = "kebab-case")]
 pub enum MdtestPhase {
     DirectoryCreation,
-    DirectoryStat,
+    DirectoryQuery,
     DirectoryRename,
     DirectoryRemoval,
     FileCreation,
-    FileStat,
+    FileQuery,
     FileRead,
     FileRemoval,
     TreeCreation,
@@ -24,11 +24,11 @@ impl MdtestPhase {
     /// All phases in the order of mdtest's table.
     pub const ALL: [Self; 10] = [
         Self::DirectoryCreation,
-        Self::DirectoryStat,
+        Self::DirectoryQuery,
         Self::DirectoryRename,
         Self::DirectoryRemoval,
         Self::FileCreation,
-        Self::FileStat,
+        Self::FileQuery,
         Self::FileRead,
         Self::FileRemoval,
         Self::TreeCreation,
@@ -40,11 +40,11 @@ impl MdtestPhase {
     pub const fn title(self) -> &'static str {
         match self {
             Self::DirectoryCreation => "Directory creation",
-            Self::DirectoryStat => "Directory stat",
+            Self::DirectoryQuery => "Directory stat",
             Self::DirectoryRename => "Directory rename",
             Self::DirectoryRemoval => "Directory removal",
             Self::FileCreation => "File creation",
-            Self::FileStat => "File stat",
+            Self::FileQuery => "File stat",
             Self::FileRead => "File read",
             Self::FileRemoval => "File removal",
             Self::TreeCreation => "Tree creation",
@@ -57,11 +57,11 @@ impl MdtestPhase {
     pub const fn operation(self) -> &'static str {
         match self {
             Self::DirectoryCreation => "mkdir",
-            Self::DirectoryStat => "stat-directory",
+            Self::DirectoryQuery => "stat-directory",
             Self::DirectoryRename => "rename-directory",
             Self::DirectoryRemoval => "rmdir",
             Self::FileCreation => "create",
-            Self::FileStat => "stat",
+            Self::FileQuery => "stat",
             Self::FileRead => "read",
             Self::FileRemoval => "delete",
             Self::TreeCreation => "create-tree",
@@ -72,7 +72,10 @@ impl MdtestPhase {
     /// Whether its items are files.
     #[must_use]
     pub const fn is_of_files(self) -> bool {
-        matches!(self, Self::FileCreation | Self::FileStat | Self::FileRead | Self::FileRemoval)
+        matches!(
+            self,
+            Self::FileCreation | Self::FileQuery | Self::FileRead | Self::FileRemoval
+        )
     }
 
     /// Whether it creates or removes the directories of the tree.
@@ -110,11 +113,11 @@ pub fn list_phases(options: &MdtestOptions) -> Vec<MdtestPhase> {
     let wanted = [
         (Phase::TreeCreation, options.create),
         (Phase::DirectoryCreation, directories && options.create),
-        (Phase::DirectoryStat, directories && options.stat),
+        (Phase::DirectoryQuery, directories && options.query),
         (Phase::DirectoryRename, directories && options.rename),
         (Phase::DirectoryRemoval, directories && options.remove),
         (Phase::FileCreation, files && options.create),
-        (Phase::FileStat, files && options.stat),
+        (Phase::FileQuery, files && options.query),
         (Phase::FileRead, files && options.read),
         (Phase::FileRemoval, files && options.remove),
         (Phase::TreeRemoval, options.remove),

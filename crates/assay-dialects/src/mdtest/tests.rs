@@ -1,3 +1,5 @@
+//! Tests of mdtest's options, names and output.
+
 use super::command_line::parse;
 use super::layout::{MdtestLayout, TreeSize};
 use super::options::{MdtestOptions, MdtestOptionsError};
@@ -129,7 +131,7 @@ fn every_phase_finds_the_items_that_were_created() {
         let created = all(MdtestPhase::FileCreation);
         let tasks = if options.shared_file { 1 } else { u64::from(options.tasks) };
         assert_eq!(created.len() as u64, layout.size.items * tasks, "{line}");
-        for phase in [MdtestPhase::FileStat, MdtestPhase::FileRead, MdtestPhase::FileRemoval] {
+        for phase in [MdtestPhase::FileQuery, MdtestPhase::FileRead, MdtestPhase::FileRemoval] {
             assert_eq!(all(phase), created, "{line} {phase:?}");
         }
         let tree = all(MdtestPhase::TreeCreation);

@@ -30,7 +30,7 @@ pub enum ItemOperation {
     /// Creates directories.
     MakeDirectory,
     /// Queries the attributes of directories or files.
-    Stat,
+    Query,
     /// Renames each item to its second name.
     Rename,
     /// Removes empty directories.
@@ -61,6 +61,9 @@ pub struct NewFileContents {
     pub verifies: bool,
 }
 
+/// Function that appends the name of an item, by its position.
+pub type ItemNamer<'p> = Box<dyn Fn(u64, &mut String) + Sync + 'p>;
+
 /// Items of one task.
 #[expect(missing_debug_implementations, reason = "functions do not implement Debug")]
 pub struct TaskItems<'p> {
@@ -69,9 +72,9 @@ pub struct TaskItems<'p> {
     /// Number of items.
     pub count: u64,
     /// Appends the name of the item with this position, below the folder.
-    pub name: Box<dyn Fn(u64, &mut String) + Sync + 'p>,
+    pub name: ItemNamer<'p>,
     /// Appends the new name of a renamed item.
-    pub new_name: Option<Box<dyn Fn(u64, &mut String) + Sync + 'p>>,
+    pub new_name: Option<ItemNamer<'p>>,
     /// Number of an item, which its data contains, by its position.
     pub number: Box<dyn Fn(u64) -> u64 + Sync + 'p>,
     /// Seed of the data of these files.
@@ -244,7 +247,7 @@ impl ItemOperation {
     const fn counted(self) -> FileOperation {
         match self {
             Self::MakeDirectory => FileOperation::Mkdir,
-            Self::Stat => FileOperation::Getattr,
+            Self::Query => FileOperation::Getattr,
             Self::Rename => FileOperation::Setattr,
             Self::RemoveDirectory => FileOperation::Rmdir,
             Self::Create(_) | Self::MakeNode => FileOperation::Create,
@@ -257,7 +260,7 @@ impl ItemOperation {
     const fn verb(self) -> &'static str {
         match self {
             Self::MakeDirectory | Self::Create(_) | Self::MakeNode => "create",
-            Self::Stat => "query",
+            Self::Query => "query",
             Self::Rename => "rename",
             Self::RemoveDirectory | Self::Remove => "remove",
             Self::Read { .. } => "read",

@@ -29,6 +29,7 @@ use crate::recording::{self, Recording, RecordingRequest};
 use crate::stored_outcome::ToolOutcome;
 
 mod iteration;
+mod phase_outcome;
 mod record;
 mod test_folders;
 

@@ -118,7 +118,7 @@ impl<'p, 'i> Task<'p, 'i> {
         let path = self.items.folder.join(&self.name);
         match self.operation {
             ItemOperation::MakeDirectory => fs::create_dir(path),
-            ItemOperation::Stat => fs::symlink_metadata(path).map(drop),
+            ItemOperation::Query => fs::symlink_metadata(path).map(drop),
             ItemOperation::Rename => {
                 self.new_name.clear();
                 if let Some(new_name) = &self.items.new_name {

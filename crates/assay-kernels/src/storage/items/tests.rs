@@ -1,3 +1,5 @@
+//! Tests on this machine's temporary file system.
+
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -52,7 +54,7 @@ fn counts_every_operation_of_every_task() {
     let read = |verifies| ItemOperation::Read { bytes: 100, verifies };
     for (operation, kind, left) in [
         (ItemOperation::Create(CONTENTS), FileOperation::Create, 60),
-        (ItemOperation::Stat, FileOperation::Getattr, 60),
+        (ItemOperation::Query, FileOperation::Getattr, 60),
         (read(false), FileOperation::Read, 60),
         (read(true), FileOperation::Read, 60),
         (ItemOperation::Remove, FileOperation::Delete, 0),
@@ -75,7 +77,7 @@ fn counts_every_operation_of_every_task() {
 #[test]
 fn first_failure_ends_the_pass_and_names_the_item() {
     let root = Folder::new("failure");
-    let failure = pass(root.path(), ItemOperation::Stat, 2).failure.unwrap();
+    let failure = pass(root.path(), ItemOperation::Query, 2).failure.unwrap();
     assert!(failure.to_string().starts_with("cannot query "), "{failure}");
     assert_eq!(failure.source.kind(), std::io::ErrorKind::NotFound);
     pass(root.path(), ItemOperation::Create(CONTENTS), 2);

@@ -8,10 +8,10 @@ use assay_dialects::mdtest::options::MdtestOptions;
 use assay_dialects::mdtest::phase::{MdtestPhase, list_phases};
 use assay_dialects::mdtest::result::{MdtestTest, PhaseResult, StonewallProgress};
 use assay_kernels::storage::items::{
-    self, ItemOperation, ItemOutcome, ItemPass, NewFileContents, TaskItems, TaskProgress,
+    self, ItemNamer, ItemOperation, ItemOutcome, ItemPass, NewFileContents, TaskItems,
 };
-use assay_model::file_outcome::{FileInterval, FileOutcome};
 
+use super::phase_outcome::PhaseOutcome;
 use super::record::TestRecord;
 use super::test_folders::TestFolders;
 use super::{MdtestEvent, MdtestListener, MdtestStep};
@@ -26,14 +26,6 @@ pub(super) struct Iteration<'a> {
     number: u32,
     folders: &'a mut TestFolders,
     stop: &'a AtomicBool,
-}
-
-/// Outcome of a phase, of one pass or of two after a deadline.
-pub(super) struct PhaseOutcome {
-    pub(super) files: FileOutcome,
-    pub(super) intervals: Vec<FileInterval>,
-    tasks: Vec<TaskProgress>,
-    stonewall: Option<StonewallProgress>,
 }
 
 impl<'a> Iteration<'a> {
@@ -155,7 +147,7 @@ impl<'a> Iteration<'a> {
         let layout = &self.layout;
         let is_shuffled = matches!(
             phase,
-            MdtestPhase::DirectoryStat | MdtestPhase::FileStat | MdtestPhase::FileRead
+            MdtestPhase::DirectoryQuery | MdtestPhase::FileQuery | MdtestPhase::FileRead
         );
         let order = is_shuffled.then(|| layout.shuffle(task)).flatten();
         let numbers = order.clone();
@@ -169,7 +161,7 @@ impl<'a> Iteration<'a> {
                 let push = move |position: u64, text: &mut String| {
                     layout.push_new_name((task, first + position), text);
                 };
-                Box::new(push) as Box<dyn Fn(u64, &mut String) + Sync>
+                Box::new(push) as ItemNamer<'_>
             }),
             number: Box::new(move |position| {
                 layout.item_number(phase, first + position, numbers.as_deref())
@@ -184,7 +176,7 @@ impl<'a> Iteration<'a> {
             MdtestPhase::TreeCreation | MdtestPhase::DirectoryCreation => {
                 ItemOperation::MakeDirectory
             }
-            MdtestPhase::DirectoryStat | MdtestPhase::FileStat => ItemOperation::Stat,
+            MdtestPhase::DirectoryQuery | MdtestPhase::FileQuery => ItemOperation::Query,
             MdtestPhase::DirectoryRename => ItemOperation::Rename,
             MdtestPhase::TreeRemoval | MdtestPhase::DirectoryRemoval => {
                 ItemOperation::RemoveDirectory
@@ -211,36 +203,6 @@ impl<'a> Iteration<'a> {
             elapsed_s: outcome.files.elapsed_s,
             tasks_s: outcome.tasks.iter().map(|it| it.elapsed_s).collect(),
             stonewall: outcome.stonewall,
-        }
-    }
-}
-
-impl PhaseOutcome {
-    fn new(pass: ItemOutcome) -> Self {
-        let ItemOutcome { files, intervals, tasks, .. } = pass;
-        Self { files, intervals, tasks, stonewall: None }
-    }
-
-    /// Adds a pass that followed.
-    fn append(&mut self, pass: ItemOutcome) {
-        let earlier_s = self.files.elapsed_s;
-        for mut interval in pass.intervals {
-            interval.start_s += earlier_s;
-            self.intervals.push(interval);
-        }
-        for (task, later) in self.tasks.iter_mut().zip(&pass.tasks) {
-            task.done += later.done;
-            task.elapsed_s = earlier_s + later.elapsed_s;
-        }
-        self.files.total.merge(&pass.files.total);
-        self.files.elapsed_s += pass.files.elapsed_s;
-    }
-
-    /// Adds time without operations at the end.
-    fn extend(&mut self, seconds: f64) {
-        self.files.elapsed_s += seconds;
-        if let Some(last) = self.intervals.last_mut() {
-            last.length_s += seconds;
         }
     }
 }

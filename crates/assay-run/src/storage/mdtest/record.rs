@@ -18,7 +18,7 @@ use assay_model::workload::file_set::{
 };
 use assay_model::workload::storage::{SizeShare, StorageTiming};
 
-use super::iteration::PhaseOutcome;
+use super::phase_outcome::PhaseOutcome;
 use super::{MdtestStep, plan_steps};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
@@ -250,7 +250,7 @@ fn describe_tree(
 const fn counted_operation(phase: MdtestPhase) -> FileOperation {
     match phase {
         MdtestPhase::DirectoryCreation | MdtestPhase::TreeCreation => FileOperation::Mkdir,
-        MdtestPhase::DirectoryStat | MdtestPhase::FileStat => FileOperation::Getattr,
+        MdtestPhase::DirectoryQuery | MdtestPhase::FileQuery => FileOperation::Getattr,
         MdtestPhase::DirectoryRename => FileOperation::Setattr,
         MdtestPhase::DirectoryRemoval | MdtestPhase::TreeRemoval => FileOperation::Rmdir,
         MdtestPhase::FileCreation => FileOperation::Create,
