@@ -4,7 +4,7 @@ from spack.package import *
 
 class Assay(CargoPackage):
     """Benchmarks of machines, networks, MPI and storage: every value with its uncertainty and its percentage of the
-    physical limit. Runs parameter files and command lines of fio, Vdbench, IOR, iperf3 and qperf."""
+    physical limit. Runs parameter files and command lines of fio, Vdbench, IOR, mdtest, iperf3 and qperf."""
 
     homepage = "https://example.org/assay"
     git = "file:///path/to/assay"

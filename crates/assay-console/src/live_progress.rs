@@ -62,6 +62,12 @@ impl LiveProgress {
         }
     }
 
+    /// Shows a message until the next output.
+    pub fn show_message(&self, text: &str, terminal: &mut Terminal) {
+        self.show(terminal);
+        self.set_text(text);
+    }
+
     fn show(&self, terminal: &mut Terminal) {
         if terminal.is_live() {
             terminal.begin_progress(&self.progress, Instant::now());

@@ -14,7 +14,7 @@ pub mod options;
 pub mod result;
 mod script;
 pub mod text;
-mod units;
+pub(crate) mod units;
 
 #[cfg(test)]
 pub(crate) use self::option::OPTIONS;

@@ -1,7 +1,7 @@
 //! Input languages, output formats and wire protocols of other tools: text → workload, results →
 //! the tool's output, bytes ⇄ messages.
 //!
-//! [`vdbench`], [`fio`] and [`ior`] are job languages with their outputs. [`iperf3`], [`osu`] and
+//! [`vdbench`], [`fio`], [`ior`] and [`mdtest`] are job languages with their outputs. [`iperf3`], [`osu`] and
 //! [`perftest`] are output formats only. [`wire`] holds wire protocols as state machines.
 //!
 //! This crate never opens a socket or a file, starts a process or reads a clock: everything here is
@@ -10,6 +10,7 @@
 pub mod fio;
 pub mod ior;
 pub mod iperf3;
+pub mod mdtest;
 pub mod option;
 pub mod osu;
 pub mod perftest;

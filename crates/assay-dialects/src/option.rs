@@ -6,6 +6,8 @@ use std::fmt::Debug;
 use assay_model::spelling::nearest_word;
 use thiserror::Error;
 
+pub(crate) mod words;
+
 /// Option of a tool. `A` is the function that applies its value to a job or to options.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionSpec<A: 'static> {
@@ -30,6 +32,17 @@ pub enum ValueKind {
     Text,
     /// A value that may be missing or empty.
     OptionalText,
+}
+
+impl ValueKind {
+    /// Whether a value follows as a word of its own.
+    #[must_use]
+    pub const fn takes_word(self) -> bool {
+        match self {
+            Self::Text | Self::OptionalText => true,
+            Self::Switch | Self::Flag => false,
+        }
+    }
 }
 
 /// Treatment of an option.

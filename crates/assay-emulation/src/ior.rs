@@ -1,8 +1,5 @@
 //! `assay ior`: runs IOR's options and prints IOR's output. Ranks are threads of this process.
 
-use std::ops::Range;
-
-use assay_dialects::fio::command_line::COMMAND_LINE;
 use assay_dialects::ior::compile::compile;
 use assay_dialects::ior::options::{IorFormat, IorOptions, IorOptionsError};
 use assay_dialects::ior::text::{IorRunInfo, csv};
@@ -22,6 +19,7 @@ use assay_run::storage::volume;
 use assay_run::stored_outcome;
 use assay_store::Store;
 
+use crate::launcher;
 use crate::options::ior::{IorArguments, split_own_options};
 use crate::output_file;
 use crate::signals;
@@ -29,6 +27,7 @@ use crate::storage_plan::print_storage_plan;
 use crate::store_access;
 use crate::terminal::Terminal;
 use crate::unsupported_options::to_failure;
+use crate::word_location::with_words;
 use assay_console::live_progress::LiveProgress;
 use assay_console::options::RecordArguments;
 use assay_console::progress_listener::EmulationListener;
@@ -36,15 +35,6 @@ use assay_run::job_file;
 
 /// Version of IOR whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");
-/// Variables in which MPI launchers set the number of started processes.
-const LAUNCHER_VARIABLES: [&str; 5] = [
-    "OMPI_COMM_WORLD_SIZE",
-    "PMI_SIZE",
-    "MPI_LOCALNRANKS",
-    "SLURM_STEP_NUM_TASKS",
-    "PMIX_SIZE",
-];
-
 /// Files named on the command line, with their contents.
 type NamedFiles = Vec<(String, Vec<u8>)>;
 
@@ -61,17 +51,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         Ok(text)
     };
     let tests = parse_tests(&words, &mut load)?;
-    let is_parallel = |name: &&str| {
-        std::env::var(name).ok().and_then(|count| count.parse::<u64>().ok()).unwrap_or(1) > 1
-    };
-    if let Some(name) = LAUNCHER_VARIABLES.iter().find(|name| is_parallel(name)) {
-        return Err(CommandFailure::usage("assay ior does not run under an MPI launcher")
-            .with_reason(format!(
-                "{name} shows that several processes were started; each would run the whole \
-                 test: ranks are threads of one process here"
-            ))
-            .advise("start assay ior once, with the number of ranks: assay ior -N 64 …"));
-    }
+    launcher::refuse("ior", "assay ior -N 64 …")?;
     let notes: std::collections::BTreeSet<&String> =
         tests.iter().flat_map(|options| &options.notes).collect();
     for note in notes {
@@ -138,20 +118,6 @@ fn locate_refusal(
         Some(position) => with_line(failure, name, &text, position),
         None => failure,
     }
-}
-
-/// Adds a range of words on the command line as the location.
-fn with_words(
-    failure: CommandFailure,
-    words: &[String],
-    range: Range<usize>,
-) -> CommandFailure {
-    let range = range.start..range.end.min(words.len());
-    let Some(words_at) = words.get(range.clone()).filter(|it| !it.is_empty()) else {
-        return failure;
-    };
-    let start: usize = words[..range.start].iter().map(|word| word.len() + 1).sum();
-    failure.at_span(COMMAND_LINE, &words.join(" "), start..start + words_at.join(" ").len())
 }
 
 /// Adds a line of a file, counted from 0, as the location.

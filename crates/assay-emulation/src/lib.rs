@@ -1,4 +1,4 @@
-//! Commands with the options and output of other tools: Vdbench, fio, IOR, iperf3,
+//! Commands with the options and output of other tools: Vdbench, fio, IOR, mdtest, iperf3,
 //! qperf, sockperf, ntttcp, ping, perftest and OSU's.
 //!
 //! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
@@ -9,6 +9,8 @@ pub mod called_name;
 pub mod fio;
 pub mod ior;
 pub mod iperf3;
+mod launcher;
+pub mod mdtest;
 pub mod ntttcp;
 pub mod options;
 pub mod osu;
@@ -18,3 +20,4 @@ pub mod qperf;
 pub mod sockperf;
 pub mod unsupported_options;
 pub mod vdbench;
+mod word_location;

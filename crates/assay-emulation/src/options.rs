@@ -4,6 +4,7 @@
 
 pub mod fio;
 pub mod ior;
+pub mod mdtest;
 pub mod network;
 pub mod osu;
 pub mod perftest;

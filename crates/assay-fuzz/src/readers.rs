@@ -9,7 +9,7 @@ use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::lint;
 use assay_dialects::wire::iperf3::{self, Cookie, Iperf3Parameters, Iperf3Results};
 use assay_dialects::wire::{ntttcp, qperf, sockperf};
-use assay_dialects::{fio, ior, vdbench};
+use assay_dialects::{fio, ior, mdtest, vdbench};
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::{self, Placement};
 use assay_model::workload::measurement_mode::LatencyGoal;
@@ -46,6 +46,7 @@ pub const READERS: &[FuzzedReader] = &[
     reader("fio", &["assay-fuzz/corpus/*.fio"], FIO, fio_file),
     reader("fio-words", &[], FIO_WORDS, fio_words),
     reader("ior-words", &[], IOR_WORDS, ior_words),
+    reader("mdtest-words", &[], MDTEST_WORDS, mdtest_words),
     reader("ior-script", &["assay-fuzz/corpus/*.ior"], IOR_SCRIPT, ior_script),
     reader("suite", &["../suites/*.toml"], SUITES, parse_suite_file),
     reader("events", &["assay/tests/fixtures/*events.jsonl"], &[], read_events),
@@ -144,6 +145,10 @@ const FIO_WORDS: &[&str] = &[
 const IOR_WORDS: &[&str] = &[
     "-w -r -b 1m -t 64k -s 16 -i 3 -F -C -e -N 8 -o /a/b -k -vv --posix.odirect",
     "-a POSIX -D 10 -z -Z -X 7 -q -O summaryFormat=JSON,stoneWallingWearOut=1 -T 1 -d 2 -j 3",
+];
+const MDTEST_WORDS: &[&str] = &[
+    "--ranks 4 -n 1000 -z 2 -b 3 -L -N 1 -i 3 -w 3901 -e 3901 -d /a -P -vv --print-all-procs",
+    "-I 10 -u -F -C -W 300 -x status -Y -G=27 -a POSIX -R --random-seed 5 -f 1 -l 2 -s 1 -t",
 ];
 const IOR_SCRIPT: &[&str] = &[
     "IOR START\napi=POSIX\ntestFile=/a/b\nblockSize=1m\ntransferSize=64k\nsegmentCount=16\nnumTasks=4\n\
@@ -314,6 +319,26 @@ fn compile_ior(words: &[String], script: &str) -> String {
 
 fn ior_words(bytes: &[u8]) -> String {
     compile_ior(&split_words(bytes), "")
+}
+
+fn mdtest_words(bytes: &[u8]) -> String {
+    let options = mdtest::command_line::parse(&split_words(bytes));
+    describe_result(options.map_err(|error| format!("{error} {}", error.hint())), |options| {
+        let phases = mdtest::phase::list_phases(&options);
+        let size = mdtest::layout::TreeSize::from_options(&options);
+        // A large tree takes its memory.
+        let is_small = size.is_some_and(|it| it.directories < 1000 && it.items < 1000);
+        let layout = is_small
+            .then(|| mdtest::layout::MdtestLayout::new(&options, options.tasks, 0))
+            .flatten();
+        let mut text = String::new();
+        if let Some(layout) = layout {
+            for (phase, count) in phases.iter().map(|it| (*it, layout.count(*it, 0))) {
+                (0..count).for_each(|at| layout.push_name(phase, (0, at), None, &mut text));
+            }
+        }
+        phases.len() + text.len() + options.task_counts().len()
+    })
 }
 
 fn ior_script(bytes: &[u8]) -> String {

@@ -41,6 +41,7 @@ pub mod files;
 mod generations;
 mod hard_links;
 mod io_mix;
+pub mod items;
 mod job_draws;
 mod job_file;
 mod job_offsets;

@@ -202,7 +202,7 @@ impl TurnPosition {
 /// in that language again. The files that it names are raw outputs of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestedCommand {
-    /// `fio`, `vdbench`, `ior`, `iperf3`, `qperf`, `ping`, `osu`.
+    /// `fio`, `vdbench`, `ior`, `mdtest`, `iperf3`, `qperf`, `ping`, `osu`.
     pub language: String,
     /// Arguments after the command, in order.
     pub words: Vec<String>,

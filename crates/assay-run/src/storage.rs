@@ -9,6 +9,7 @@ mod held_targets;
 pub(crate) mod host_check;
 pub mod ior;
 mod layers;
+pub mod mdtest;
 pub mod options;
 pub mod plan_check;
 pub mod precondition;

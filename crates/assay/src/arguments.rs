@@ -14,6 +14,7 @@ use assay_console::options::{
 use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
+use assay_emulation::options::mdtest::MdtestArguments;
 use assay_emulation::options::network::{
     Iperf3Arguments, NtttcpArguments, PingArguments, QperfArguments, SockperfArguments,
 };
@@ -90,8 +91,8 @@ use values::{Bandwidth, parse_count, parse_margin, parse_note, parse_parameter, 
     max_term_width = 100,
     after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained,\n\
         `assay help docs` lists the guides.\n\
-        Called by a tool's name (`ln -s assay fio`; also vdbench, ior, iperf3, qperf, sockperf, ntttcp,\n\
-        ib_send_lat, osu_latency and their like), assay is that tool."
+        Called by a tool's name (`ln -s assay fio`; also vdbench, ior, mdtest, iperf3, qperf, sockperf,\n\
+        ntttcp, ib_send_lat, osu_latency and their like), assay is that tool."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -119,6 +120,8 @@ pub(crate) enum AssayCommand {
     Fio(FioArguments),
     /// Run IOR command lines, with IOR's output; ranks are threads
     Ior(IorArguments),
+    /// Run mdtest command lines, with mdtest's output; tasks are threads
+    Mdtest(MdtestArguments),
     /// Run an iperf3 client or server, with iperf3's options, output and protocol
     Iperf3(Box<Iperf3Arguments>),
     /// Run a qperf client or server, with qperf's tests, output and protocol
@@ -191,6 +194,7 @@ impl AssayCommand {
             Self::Vdbench(_)
                 | Self::Fio(_)
                 | Self::Ior(_)
+                | Self::Mdtest(_)
                 | Self::Iperf3(_)
                 | Self::Qperf(_)
                 | Self::Sockperf(_)

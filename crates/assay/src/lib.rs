@@ -18,7 +18,8 @@ use assay_console::{
 };
 use assay_emulation::options::network::normalize_qperf_words;
 use assay_emulation::{
-    called_name, fio, ior, iperf3, ntttcp, osu, perftest, ping, qperf, sockperf, vdbench,
+    called_name, fio, ior, iperf3, mdtest, ntttcp, osu, perftest, ping, qperf, sockperf,
+    vdbench,
 };
 
 use assay_report::locale;
@@ -115,8 +116,14 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         {
             Ok(0)
         }
+        AssayCommand::Mdtest(typed)
+            if help::print_requested_help("mdtest", &typed.words, terminal) =>
+        {
+            Ok(0)
+        }
         AssayCommand::Fio(typed) => fio::fio(&typed, terminal),
         AssayCommand::Ior(typed) => ior::ior(&typed, terminal),
+        AssayCommand::Mdtest(typed) => mdtest::mdtest(&typed, terminal),
         AssayCommand::Iperf3(typed) => iperf3::iperf3(&typed, &*cancel_on_signals()?, terminal),
         AssayCommand::Qperf(typed) => qperf::qperf(&typed, &*cancel_on_signals()?, terminal),
         AssayCommand::Ntttcp(typed) => ntttcp::ntttcp(&typed, &*cancel_on_signals()?, terminal),

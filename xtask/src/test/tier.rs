@@ -24,6 +24,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "hosts::", // and `vdbench_hosts`
     "interruption::",
     "kernel_counters::",
+    "mdtest_differential::",
     "measurements::",
     "mpi::",
     "mpi_run::",

@@ -32,7 +32,7 @@ pub(super) fn apply(options: &mut IorOptions, text: &str) -> Result<(), IorOptio
         OptionSupport::Ignored(why) => {
             let is_off = row.value == ValueKind::Switch && parse_count(value) == Ok(0);
             if !is_off {
-                options.add_note(format!("{name} has no effect: {why}"));
+                options.note_once(format!("{name} has no effect: {why}"));
             }
             Ok(())
         }

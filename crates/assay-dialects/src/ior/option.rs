@@ -3,15 +3,14 @@
 
 use super::options::{IorFormat, IorOptions};
 use super::units;
-use crate::option::ValueKind::{Flag, OptionalText, Switch, Text};
+use crate::option::ValueKind::{Flag, Switch, Text};
+use crate::option::words::Apply;
 use crate::option::{EmulatedTool, OptionSpec};
 
 /// Option of IOR.
 pub(crate) type IorOption = OptionSpec<ApplyIor>;
 
-/// Function that applies a value; a switch given by its letter or long name has none. An error
-/// describes the expected value.
-type ApplyIor = fn(&mut IorOptions, Option<&str>) -> Result<(), &'static str>;
+type ApplyIor = Apply<IorOptions>;
 
 pub(super) const IOR: EmulatedTool = EmulatedTool {
     command: "ior",
@@ -170,14 +169,6 @@ const fn text(names: &'static str, apply: ApplyIor) -> IorOption {
 /// Creates the row of rejected options; 0 turns a directive off.
 const fn reject(names: &'static str, why: &'static str, instead: &'static str) -> IorOption {
     OptionSpec::reject(names, Flag, why, instead).unless(&["0"])
-}
-
-/// Returns whether a value follows as a word of its own.
-pub(super) const fn takes_word(row: &IorOption) -> bool {
-    match row.value {
-        Text | OptionalText => true,
-        Switch | Flag => false,
-    }
 }
 
 /// Parses the value of a switch: the number of times that it is given.

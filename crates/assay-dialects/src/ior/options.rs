@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::option::UnsupportedOption;
+use crate::option::words::describe_value_error;
 
 /// Options of a test; the fields are named as in IOR's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,13 +169,6 @@ pub enum IorOptionsError {
     },
 }
 
-fn describe_value_error(name: &str, value: &str) -> String {
-    match value {
-        "" => format!("`{name}` has no value"),
-        value => format!("invalid value `{value}` for `{name}`"),
-    }
-}
-
 impl IorOptionsError {
     /// Returns the error without its location.
     #[must_use]
@@ -256,7 +250,7 @@ impl Default for IorOptions {
 
 impl IorOptions {
     /// Adds a note once: the tests of a script inherit those of the tests before.
-    pub(super) fn add_note(&mut self, note: String) {
+    pub(super) fn note_once(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

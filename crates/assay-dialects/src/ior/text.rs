@@ -62,7 +62,7 @@ pub fn render_start(test: &IorTestResult, number: usize) -> String {
     text
 }
 
-fn format_capacity(capacity: FileSystemCapacity) -> String {
+pub(crate) fn format_capacity(capacity: FileSystemCapacity) -> String {
     let FileSystemCapacity { bytes, free_bytes, files, free_files } = capacity;
     let used = |all: u64, free: u64| 100.0 * (1.0 - free as f64 / all.max(1) as f64);
     let (size, unit) = match bytes >> 40 {

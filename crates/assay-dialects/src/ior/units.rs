@@ -3,7 +3,7 @@
 use assay_model::quantity;
 
 /// Parses `4k`, `1m`, `47008`; returns `None` for anything else.
-pub(super) fn parse_size(text: &str) -> Option<u64> {
+pub(crate) fn parse_size(text: &str) -> Option<u64> {
     let (number, unit) =
         quantity::split_factor(text, |unit| quantity::letter_factor(unit, 1024.0))?;
     let bytes = number.parse::<u64>().ok()?.checked_mul(unit as u64)?;

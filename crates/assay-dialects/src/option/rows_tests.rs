@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use expect_test::{ExpectFile, expect_file};
 
 use super::{OptionSpec, OptionSupport};
-use crate::{fio, ior};
+use crate::{fio, ior, mdtest};
 
 /// Checks that no name has two rows, and that no reason ends like a sentence.
 fn check_rows<A: 'static>(rows: &[&OptionSpec<A>]) {
@@ -87,5 +87,16 @@ fn reference_of_ior_options() {
         "ior",
         &[tabulate("All spellings", &rows)],
         &expect_file!["../../../../docs/ior-options.md"],
+    );
+}
+
+#[test]
+fn reference_of_mdtest_options() {
+    let rows: Vec<_> = mdtest::OPTIONS.iter().collect();
+    check_page(
+        "mdtest",
+        "mdtest",
+        &[tabulate("All spellings", &rows)],
+        &expect_file!["../../../../docs/mdtest-options.md"],
     );
 }

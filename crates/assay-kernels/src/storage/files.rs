@@ -17,7 +17,8 @@ use assay_model::workload::file_set::{
 
 pub use self::changes::Changes;
 use self::tree::TreeState;
-use self::worker::{FileWorker, nanoseconds};
+use self::worker::FileWorker;
+pub(super) use self::worker::{nanoseconds, record_requested};
 use super::arrivals::ArrivalSchedule;
 use super::cpu_usage::CpuUsage;
 use super::error::StorageError;

@@ -96,19 +96,25 @@ fn add_tally_entries(
     }
 }
 
-/// Returns exact moments, with the values if they are kept.
+/// Returns exact moments, with the values if they are kept. These have fewer digits than the mean,
+/// which lies between minimum and maximum all the same.
 fn moments(
     count: OperationCount,
     bytes: Option<u64>,
     values: Option<LatencyDistribution>,
 ) -> LatencyDistribution {
+    let mean_ns = count.sum_ns / count.count.max(1);
+    let is_whole = count.sum_ns.is_multiple_of(count.count.max(1));
     LatencyDistribution {
         count: count.count,
         sum_ns: count.sum_ns as f64,
         square_sum: None,
         bytes,
-        min_ns: values.as_ref().and_then(|it| it.min_ns),
-        max_ns: values.as_ref().and_then(|it| it.max_ns),
+        min_ns: values.as_ref().and_then(|it| it.min_ns).map(|it| it.min(mean_ns)),
+        max_ns: values
+            .as_ref()
+            .and_then(|it| it.max_ns)
+            .map(|it| it.max(mean_ns + u64::from(!is_whole))),
         histogram: values.and_then(|it| it.histogram),
     }
 }
@@ -133,6 +139,18 @@ mod tests {
         tally.service_ns = kept.then(|| values.clone());
         tally.from_intended_ns = (kept && n > 2).then_some(values);
         tally
+    }
+
+    #[test]
+    fn mean_lies_between_rounded_extremes() {
+        for ns in [66_800, 1_000_003] {
+            let mut values = Histogram::new(2).unwrap();
+            values.record(ns).unwrap();
+            let mut count = OperationCount::default();
+            count.add(ns);
+            let seen = moments(count, None, Some(LatencyDistribution::from_histogram(&values)));
+            assert!(seen.min_ns.unwrap() <= ns && seen.max_ns.unwrap() >= ns, "{seen:?}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod open_handles;
 mod recognition;
 mod removal;
 mod removal_note;
+mod test_folders;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -117,6 +118,8 @@ pub enum CreatedKind {
     Tree,
     /// That tree and its folder.
     TreeAndFolder,
+    /// The folder itself, and the directories and files of mdtest in it.
+    TestFolder,
 }
 
 impl CreatedFiles {
@@ -183,7 +186,8 @@ impl CreatedFiles {
             let what = format!("cannot create the file {}", path.display());
             CommandFailure::measurement(what).with_cause(error).with_known_advice()
         };
-        let mut record = self.announce(path, most_bytes).map_err(|error| cannot(&error))?;
+        let announced = self.announce(path, most_bytes, CreatedKind::File);
+        let mut record = announced.map_err(|error| cannot(&error))?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = safe_open::open(path, flags).map_err(|error| {
             // Our file does not exist, so the record is not needed.
@@ -206,7 +210,7 @@ impl CreatedFiles {
     /// # Errors
     /// If the record cannot be written.
     pub fn announce_call(&self, path: &Path) -> Result<CreatedRecord, CommandFailure> {
-        self.announce(path, 0).map_err(|error| {
+        self.announce(path, 0, CreatedKind::File).map_err(|error| {
             CommandFailure::measurement(format!("cannot create the file {}", path.display()))
                 .with_cause(&error)
                 .with_known_advice()
@@ -241,7 +245,12 @@ impl CreatedFiles {
     }
 
     /// Records that a file is about to be created.
-    fn announce(&self, path: &Path, most_bytes: u64) -> io::Result<CreatedRecord> {
+    fn announce(
+        &self,
+        path: &Path,
+        most_bytes: u64,
+        made: CreatedKind,
+    ) -> io::Result<CreatedRecord> {
         self.create_folder()?;
         let record = CreatedRecord {
             path: path.to_path_buf(),
@@ -250,7 +259,7 @@ impl CreatedFiles {
             born_ns: None,
             announced_ns: u64::try_from(now_ns()).ok(),
             mark: None,
-            made: CreatedKind::File,
+            made,
             laid_out_bytes: None,
             left: None,
             is_abandoned: false,
@@ -402,9 +411,9 @@ impl CreatedRecord {
         record_lock::hold(&self.record, false)
     }
 
-    /// Whether the record covers a tree.
+    /// Whether the record covers the tree in the folder of its file.
     pub fn is_tree(&self) -> bool {
-        self.made != CreatedKind::File
+        matches!(self.made, CreatedKind::Tree | CreatedKind::TreeAndFolder)
     }
 
     /// Records that this process writes the file, up to `most_bytes`.

@@ -17,32 +17,70 @@ use rustix::io::Errno;
 
 use super::safe_open;
 
-/// Removes directories `vdb.1_1.dir` and files `vdb_f0001.file` below `folder`; removes nothing if
-/// a file system is mounted inside. Returns the directories that stay, because they contain others'
-/// files.
-pub(super) fn remove_tree(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    if let Some(path) = find_mount(folder)? {
+/// Names of the directories and files of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TreeNames {
+    /// Directories `vdb.1_1.dir` and files `vdb_f0001.file`.
+    Vdbench,
+    /// Directories `mdtest_tree.0` and `dir.mdtest.0.1`, files `file.mdtest.0.1`.
+    Mdtest,
+}
+
+impl TreeNames {
+    fn is_file(self, name: &str) -> bool {
+        match self {
+            Self::Vdbench => {
+                let number = name.strip_prefix("vdb_f");
+                number.and_then(|rest| rest.strip_suffix(".file")).is_some_and(is_number)
+            }
+            Self::Mdtest => name.strip_prefix("file.mdtest.").is_some_and(is_task_item),
+        }
+    }
+
+    fn is_directory(self, name: &str) -> bool {
+        match self {
+            Self::Vdbench => {
+                let numbers =
+                    name.strip_prefix("vdb.").and_then(|rest| rest.strip_suffix(".dir"));
+                let numbers = numbers.and_then(|numbers| numbers.split_once('_'));
+                numbers.is_some_and(|(level, place)| is_number(level) && is_number(place))
+            }
+            Self::Mdtest => {
+                let numbers = name.strip_prefix("mdtest_tree.");
+                let item = name.strip_prefix("dir.mdtest.");
+                let item = item.map(|it| it.strip_suffix("-XX").unwrap_or(it));
+                numbers.is_some_and(|it| it.splitn(2, '.').all(is_number))
+                    || item.is_some_and(is_task_item)
+            }
+        }
+    }
+
+    /// Whether a directory or a file of the tree has this name.
+    pub(super) fn has(self, name: &OsStr) -> bool {
+        name.to_str().is_some_and(|name| self.is_directory(name) || self.is_file(name))
+    }
+}
+
+/// Removes the directories and files of a tree below `folder`; removes nothing if a file system is
+/// mounted inside. Returns the directories that stay, because they contain others' files.
+pub(super) fn remove_tree(folder: &Path, names: TreeNames) -> io::Result<Vec<PathBuf>> {
+    if let Some(path) = find_mount(folder, names)? {
         let why =
             format!("{} is mounted inside, so nothing of the tree is removed", path.display());
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
     }
     let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mut staying = Vec::new();
-    remove_in((&opened, folder), opened.metadata()?.dev(), &mut staying)?;
+    remove_in((&opened, folder), (names, opened.metadata()?.dev()), &mut staying)?;
     Ok(staying)
-}
-
-/// Whether a directory or a file of a tree has this name.
-pub(super) fn is_tree_name(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| is_tree_directory(name) || is_tree_file(name))
 }
 
 /// Returns the first entry of the tree in `folder` that is on another mount than `folder`: of
 /// `folder` itself only those with names of a tree, of the tree's directories all.
-pub(super) fn find_mount(folder: &Path) -> io::Result<Option<PathBuf>> {
+pub(super) fn find_mount(folder: &Path, names: TreeNames) -> io::Result<Option<PathBuf>> {
     let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mount = mount::mount_id(&opened)?;
-    find_mount_in((&opened, folder), mount, TreePart::Top)
+    find_mount_in((&opened, folder), (names, mount), TreePart::Top)
 }
 
 /// Part of a tree: its folder may contain others' files and mounts, its directories contain none.
@@ -54,7 +92,7 @@ enum TreePart {
 
 fn find_mount_in(
     (folder, path): (&File, &Path),
-    mount: u64,
+    (names, mount): (TreeNames, u64),
     part: TreePart,
 ) -> io::Result<Option<PathBuf>> {
     for entry in Dir::read_from(folder)? {
@@ -62,7 +100,7 @@ fn find_mount_in(
         let name = entry.file_name();
         let text = OsStr::from_bytes(name.to_bytes());
         // The parent of a mounted folder is on another mount.
-        if text == "." || text == ".." || (part == TreePart::Top && !is_tree_name(text)) {
+        if text == "." || text == ".." || (part == TreePart::Top && !names.has(text)) {
             continue;
         }
         let path = path.join(text);
@@ -73,12 +111,46 @@ fn find_mount_in(
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         }
-        let is_ours = name.to_str().is_ok_and(is_tree_directory);
+        let is_ours = name.to_str().is_ok_and(|name| names.is_directory(name));
         if is_ours && is_directory_entry(folder, &entry)? {
             let Some(inner) = open_directory(folder, name)? else { return Ok(Some(path)) };
-            if let Some(path) = find_mount_in((&inner, &path), mount, TreePart::Directory)? {
+            if let Some(path) =
+                find_mount_in((&inner, &path), (names, mount), TreePart::Directory)?
+            {
                 return Ok(Some(path));
             }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the first link in the place of a directory of the tree in `folder`.
+pub(super) fn find_link(folder: &Path, names: TreeNames) -> io::Result<Option<PathBuf>> {
+    let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    find_link_in((&opened, folder), names)
+}
+
+fn find_link_in(
+    (folder, path): (&File, &Path),
+    names: TreeNames,
+) -> io::Result<Option<PathBuf>> {
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(text) = name.to_str().ok().filter(|text| names.is_directory(text)) else {
+            continue;
+        };
+        let path = path.join(text);
+        let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Symlink => return Ok(Some(path)),
+            FileType::Directory => {
+                let Some(inner) = open_directory(folder, name)? else { continue };
+                if let Some(link) = find_link_in((&inner, &path), names)? {
+                    return Ok(Some(link));
+                }
+            }
+            _ => {}
         }
     }
     Ok(None)
@@ -98,7 +170,7 @@ fn is_directory_entry(folder: &File, entry: &DirEntry) -> io::Result<bool> {
 
 fn remove_in(
     (folder, path): (&File, &Path),
-    device: u64,
+    (names, device): (TreeNames, u64),
     staying: &mut Vec<PathBuf>,
 ) -> io::Result<()> {
     for entry in Dir::read_from(folder)? {
@@ -107,11 +179,11 @@ fn remove_in(
         let Ok(text) = name.to_str() else { continue };
         let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         match FileType::from_raw_mode(found.st_mode) {
-            FileType::RegularFile if is_tree_file(text) => {
+            FileType::RegularFile if names.is_file(text) => {
                 fs::unlinkat(folder, name, AtFlags::empty())?;
             }
-            FileType::Directory if is_tree_directory(text) && found.st_dev == device => {
-                remove_directory(folder, (name, &path.join(text)), device, staying)?;
+            FileType::Directory if names.is_directory(text) && found.st_dev == device => {
+                remove_directory(folder, (name, &path.join(text)), (names, device), staying)?;
             }
             _ => {}
         }
@@ -122,14 +194,14 @@ fn remove_in(
 fn remove_directory(
     folder: &File,
     (name, path): (&CStr, &Path),
-    device: u64,
+    (names, device): (TreeNames, u64),
     staying: &mut Vec<PathBuf>,
 ) -> io::Result<()> {
     let before = staying.len();
     if let Some(inner) = open_directory(folder, name)?
         && inner.metadata()?.dev() == device
     {
-        remove_in((&inner, path), device, staying)?;
+        remove_in((&inner, path), (names, device), staying)?;
     }
     match fs::unlinkat(folder, name, AtFlags::REMOVEDIR) {
         Err(Errno::NOTEMPTY | Errno::BUSY) => {
@@ -159,15 +231,12 @@ fn open_directory(folder: &File, name: &CStr) -> io::Result<Option<File>> {
     }
 }
 
-fn is_tree_file(name: &str) -> bool {
-    let number = name.strip_prefix("vdb_f").and_then(|rest| rest.strip_suffix(".file"));
-    number.is_some_and(is_number)
-}
-
-fn is_tree_directory(name: &str) -> bool {
-    let numbers = name.strip_prefix("vdb.").and_then(|rest| rest.strip_suffix(".dir"));
-    let numbers = numbers.and_then(|numbers| numbers.split_once('_'));
-    numbers.is_some_and(|(level, place)| is_number(level) && is_number(place))
+/// Whether it is the task and the number of an item: `0.12`, `shared.12`.
+fn is_task_item(text: &str) -> bool {
+    let parts = text.split_once('.');
+    parts.is_some_and(|(task, number)| {
+        (task == "shared" || is_number(task)) && is_number(number)
+    })
 }
 
 fn is_number(text: &str) -> bool {
@@ -179,6 +248,25 @@ mod tests {
     use std::fs as std_fs;
 
     use super::*;
+
+    #[test]
+    fn recognises_names_of_mdtest() {
+        for (name, expected) in [
+            ("mdtest_tree.0", true),
+            ("mdtest_tree.3.12", true),
+            ("mdtest_tree.3.12.1", false),
+            ("mdtest_tree.mine", false),
+            ("dir.mdtest.0.5", true),
+            ("dir.mdtest.0.5-XX", true),
+            ("file.mdtest.12.0", true),
+            ("file.mdtest.shared.0", true),
+            ("file.mdtest.mine.0", false),
+            ("file.mdtest.0.0.old", false),
+            ("vdb_f0001.file", false),
+        ] {
+            assert_eq!(TreeNames::Mdtest.has(name.as_ref()), expected, "{name}");
+        }
+    }
 
     #[test]
     fn keeps_foreign_entries() {
@@ -196,7 +284,7 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         std_fs::write(elsewhere.path().join("vdb_f0001.file"), "x").unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), at("vdb.1_3.dir")).unwrap();
-        let staying = remove_tree(root.path()).unwrap();
+        let staying = remove_tree(root.path(), TreeNames::Vdbench).unwrap();
         assert_eq!(staying, [at("vdb.1_2.dir")]);
         for (path, stays) in [
             ("vdb.1_1.dir", false),

@@ -272,7 +272,7 @@ fn check_permission(
 }
 
 /// Refuses to create missing parent folders: a mistyped name would create unwanted ones.
-fn check_parent_exists(anchor: &Path, advice: &str) -> Result<(), CommandFailure> {
+pub(super) fn check_parent_exists(anchor: &Path, advice: &str) -> Result<(), CommandFailure> {
     let above = anchor.parent().filter(|above| !above.as_os_str().is_empty());
     let Some(above) = above.filter(|above| !anchor.is_dir() && !above.is_dir()) else {
         return Ok(());
@@ -283,23 +283,29 @@ fn check_parent_exists(anchor: &Path, advice: &str) -> Result<(), CommandFailure
 }
 
 /// Returns the innermost existing folder of an anchor, even for a relative name.
-fn existing_folder(anchor: &Path) -> Option<PathBuf> {
+pub(super) fn existing_folder(anchor: &Path) -> Option<PathBuf> {
     let anchor = std::path::absolute(anchor).ok()?;
     anchor.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf)
 }
 
-/// Refuses folders below `/proc` or `/dev`, which are not on a disk.
 fn refuse_kernel_folders(usage: &TreeUse<'_>, mounts: &[Mount]) -> Result<(), CommandFailure> {
-    let anchor = &usage.tree.anchor;
+    if usage.is_written { refuse_kernel_folder(&usage.tree.anchor, mounts) } else { Ok(()) }
+}
+
+/// Refuses to write below `/proc` or `/dev`, which are not on a disk.
+pub(super) fn refuse_kernel_folder(
+    anchor: &Path,
+    mounts: &[Mount],
+) -> Result<(), CommandFailure> {
     let folder = existing_folder(anchor).and_then(|it| it.canonicalize().ok());
     match folder.and_then(|folder| safety::kernel_mount_point(mounts, &folder)) {
-        Some(point) if usage.is_written => Err(CommandFailure::usage(format!(
+        None => Ok(()),
+        Some(point) => Err(CommandFailure::usage(format!(
             "the folder {} cannot be used",
             anchor.display()
         ))
         .with_reason(format!("nothing is made below {point}, which is not on a disk"))
         .advise("name a folder on a disk")),
-        _ => Ok(()),
     }
 }
 

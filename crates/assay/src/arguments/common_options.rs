@@ -43,9 +43,10 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("storage files", MEASURING),
     ("storage clean", STORED),
     ("vdbench", EMULATED),
-    // A single argument takes all options of fio and IOR, including `--label`.
+    // A single argument takes all options of fio, IOR and mdtest, including `--label`.
     ("fio", "········"),
     ("ior", "········"),
+    ("mdtest", "········"),
     // `-f` is iperf3's `--format`, the unit of rates.
     ("iperf3", "lj··f·s·"),
     ("qperf", EMULATED),

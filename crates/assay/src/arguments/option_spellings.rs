@@ -10,8 +10,10 @@ use super::Arguments;
 use super::option_meanings::MEANINGS;
 
 /// Commands with another tool's options.
-const EMULATED: [&str; 10] =
-    ["vdbench", "fio", "ior", "iperf3", "qperf", "sockperf", "ntttcp", "ping", "mpi", "rdma"];
+const EMULATED: [&str; 11] = [
+    "vdbench", "fio", "ior", "mdtest", "iperf3", "qperf", "sockperf", "ntttcp", "ping", "mpi",
+    "rdma",
+];
 
 /// Options that accept different values in different commands, with the reason.
 const OWN_VALUES: &[(&str, &str)] = &[

@@ -31,6 +31,8 @@ pub(crate) enum ToolShape {
     Ior,
     /// JSON output of IOR (summaryFormat=JSON)
     IorJson,
+    /// Output of mdtest
+    Mdtest,
     /// Console output of Vdbench; with --output also its folder
     Vdbench,
     /// Text output of fio
@@ -63,6 +65,7 @@ impl ToolShape {
             Self::PerftestJson => format == "perftest-json",
             Self::Osu => format == "osu",
             Self::Ior | Self::IorJson => format == "ior",
+            Self::Mdtest => format == "mdtest",
             Self::Vdbench => format == "vdbench-summary",
             Self::FioNormal => format == "fio-text",
             Self::FioJson | Self::FioJsonPlus => format == "fio-json",
@@ -82,6 +85,7 @@ impl ToolShape {
             Self::Perftest | Self::PerftestJson => "perftest",
             Self::Osu => "osu",
             Self::Ior | Self::IorJson => "ior",
+            Self::Mdtest => "mdtest",
             Self::Vdbench => "vdbench",
             Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => "fio",
             Self::Imported => "imported",

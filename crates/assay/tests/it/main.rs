@@ -30,6 +30,8 @@ mod interruption;
 mod ior;
 mod kernel_counters;
 mod local_times;
+mod mdtest;
+mod mdtest_differential;
 mod measurements;
 mod mpi;
 mod mpi_run;

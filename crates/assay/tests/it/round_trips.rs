@@ -173,6 +173,16 @@ fn ior_runs_import_as_themselves() {
 }
 
 #[test]
+fn mdtest_runs_import_as_themselves() {
+    let world = World::new();
+    for line in
+        ["mdtest --ranks 2 -n 50 -N 1 -d one", "mdtest --ranks 2 -n 50 -F -u -i 3 -v -d two"]
+    {
+        check(&world, &line.split_whitespace().collect::<Vec<_>>(), &["mdtest"]);
+    }
+}
+
+#[test]
 fn vdbench_runs_import_as_themselves() {
     let world = World::new();
     let file = world.path("file");

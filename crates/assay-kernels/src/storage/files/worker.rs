@@ -560,7 +560,12 @@ fn count_operation(tally: &Mutex<FileTally>, operation: FileOperation, start: In
     tally.lock().even_if_poisoned().operations[operation.index()].add(ns);
 }
 
-fn record_requested(tally: &mut FileTally, ns: u64, from_intended_ns: Option<u64>) {
+/// Counts a requested operation with its latencies.
+pub(in crate::storage) fn record_requested(
+    tally: &mut FileTally,
+    ns: u64,
+    from_intended_ns: Option<u64>,
+) {
     tally.requested.add(ns);
     record_latency(&mut tally.service_ns, ns, 1);
     if let Some(ns) = from_intended_ns {
@@ -575,6 +580,6 @@ fn record_latency(histogram: &mut Option<Histogram<u64>>, ns: u64, count: u64) {
     histogram.record_n(ns, count).expect("a histogram without bounds grows as it must");
 }
 
-pub(super) fn nanoseconds(duration: Duration) -> u64 {
+pub(in crate::storage) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -73,7 +73,7 @@ impl CreatedRecord {
             born => born_ns(&found) == born,
         };
         let is_same =
-            found.is_file() && (found.dev(), found.ino()) == (self.device, self.inode);
+            self.has_kind(&found) && (found.dev(), found.ino()) == (self.device, self.inode);
         // With a link in the path, it leads to another file than the recorded one.
         if !is_straight || !is_same || !is_born {
             return Err(UnrecognisedFile::Replaced);
@@ -81,9 +81,14 @@ impl CreatedRecord {
         self.check_mark()?;
         let is_untouched = match self.left {
             Some(left) => left == LeftState::from_metadata(&found),
-            None => found.len() <= self.most_bytes,
+            None => self.is_test_folder() || found.len() <= self.most_bytes,
         };
         if is_untouched { Ok(()) } else { Err(UnrecognisedFile::Changed) }
+    }
+
+    /// Whether it is a file, or the folder that the record covers.
+    fn has_kind(&self, found: &std::fs::Metadata) -> bool {
+        if self.is_test_folder() { found.is_dir() } else { found.is_file() }
     }
 
     /// Checks the extended attribute of the file.
@@ -107,7 +112,11 @@ impl CreatedRecord {
         let first_ns = announced_ns.saturating_sub(TICK_NS);
         let at_once = first_ns..announced_ns.saturating_add(MAX_CREATION_DELAY_NS);
         let is_born = born_ns(&found).is_some_and(|it| at_once.contains(&it));
-        if found.is_file() && found.len() == 0 && is_born {
+        let is_empty = match self.is_test_folder() {
+            true => fs::read_dir(&self.path).is_ok_and(|mut it| it.next().is_none()),
+            false => found.len() == 0,
+        };
+        if self.has_kind(&found) && is_empty && is_born {
             self.set_identity(&found);
             self.is_adopted = true;
         }

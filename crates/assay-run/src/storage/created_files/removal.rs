@@ -7,8 +7,9 @@ use fs_err as fs;
 use rustix::fs::{AtFlags, OFlags};
 
 use super::{CreatedFiles, CreatedKind, CreatedRecord, UnrecognisedFile, process_key};
+use crate::storage::created_tree::{self, TreeNames};
 use crate::storage::record_lock::{self, RecordClaim};
-use crate::storage::{created_tree, safe_open};
+use crate::storage::safe_open;
 
 /// Result of removing a created file.
 #[derive(Debug)]
@@ -147,7 +148,9 @@ impl CreatedRecord {
         if let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) {
             let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
             if self.is_tree() {
-                staying = created_tree::remove_tree(folder)?;
+                staying = created_tree::remove_tree(folder, TreeNames::Vdbench)?;
+            } else if self.is_test_folder() {
+                staying = created_tree::remove_tree(&self.path, TreeNames::Mdtest)?;
             }
             let found = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
             if (found.st_dev, found.st_ino) != (self.device, self.inode) {
@@ -155,8 +158,12 @@ impl CreatedRecord {
             }
             self.close();
             self.note_removal(claim);
-            rustix::fs::unlinkat(&opened, name, AtFlags::empty())
-                .inspect_err(|_| claim.write_note(&[]))?;
+            if self.is_test_folder() {
+                remove_tree_folder(&self.path, &mut staying);
+            } else {
+                rustix::fs::unlinkat(&opened, name, AtFlags::empty())
+                    .inspect_err(|_| claim.write_note(&[]))?;
+            }
             if self.made == CreatedKind::TreeAndFolder {
                 remove_tree_folder(folder, &mut staying);
             }

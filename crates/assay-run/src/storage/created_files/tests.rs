@@ -43,7 +43,7 @@ fn recognises_file_of_announced_record() {
     std::fs::write(&older, "").unwrap();
     std::thread::sleep(std::time::Duration::from_nanos(3 * TICK_NS));
     for path in [&missing, &empty, &foreign, &older] {
-        created.announce(path, 0).unwrap();
+        created.announce(path, 0, CreatedKind::File).unwrap();
     }
     // The simulated crash comes after this.
     std::fs::write(&empty, "").unwrap();
@@ -67,7 +67,7 @@ fn file_that_is_born_long_after_its_announcement_is_foreign() {
     let created = CreatedFiles::open(Some(folder.path())).unwrap();
     let path = folder.path().canonicalize().unwrap().join("file");
     for (age_ns, is_own) in [(SECOND_NS, true), (6 * SECOND_NS, false)] {
-        let mut record = created.announce(&path, 0).unwrap();
+        let mut record = created.announce(&path, 0, CreatedKind::File).unwrap();
         record.announced_ns = record.announced_ns.map(|at_ns| at_ns - age_ns);
         record.save().unwrap();
         std::fs::write(&path, "").unwrap();
@@ -186,11 +186,11 @@ fn record_of_unrecognised_file_stays_until_it_is_forgotten() {
     let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
     created.create(&at("moved"), 8).unwrap();
     created.create(&at("ours"), 8).unwrap();
-    created.announce(&at("never created"), 8).unwrap();
+    created.announce(&at("never created"), 8, CreatedKind::File).unwrap();
     created.end_all_uses(true).unwrap();
     // A process that is killed does not end its uses.
     let killed = CreatedFiles::open(Some(folder.path())).unwrap();
-    killed.announce(&at("announced"), 8).unwrap();
+    killed.announce(&at("announced"), 8, CreatedKind::File).unwrap();
     drop(killed);
     std::fs::rename(at("moved"), at("elsewhere")).unwrap();
     let outcomes = || created.list().iter().map(|it| it.remove().unwrap()).collect::<Vec<_>>();

@@ -13,7 +13,7 @@ use assay_model::workload::file_set::{FilePlan, FileTree};
 
 use super::safety;
 use crate::failure::CommandFailure;
-use crate::storage::created_tree;
+use crate::storage::created_tree::{self, TreeNames};
 use crate::storage::runner::interrupted_failure;
 
 /// Refuses the first file of a plan whose change would also affect its other hard links.
@@ -62,7 +62,7 @@ pub(super) fn refuse_hard_links(
 /// Whether the folder has entries with names of a tree, apart from the mark.
 fn has_files_of_a_tree(anchor: &Path) -> bool {
     let Ok(mut entries) = std::fs::read_dir(anchor) else { return false };
-    entries.any(|entry| entry.is_ok_and(|it| created_tree::is_tree_name(&it.file_name())))
+    entries.any(|entry| entry.is_ok_and(|it| TreeNames::Vdbench.has(&it.file_name())))
 }
 
 /// Refuses to write a tree if a file system is mounted on one of its directories or files.
@@ -71,7 +71,7 @@ pub(super) fn refuse_mounts(anchor: &Path) -> Result<(), CommandFailure> {
     let Ok(folder) = anchor.canonicalize() else { return Ok(()) };
     let cannot =
         || CommandFailure::usage(format!("cannot write the tree in {}", anchor.display()));
-    match created_tree::find_mount(&folder) {
+    match created_tree::find_mount(&folder, TreeNames::Vdbench) {
         Ok(None) => Ok(()),
         Ok(Some(path)) => {
             let path = path.display();

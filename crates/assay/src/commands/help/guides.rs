@@ -11,7 +11,7 @@ macro_rules! guides {
 const GUIDES: &[(&str, &str)] = guides![
     "compare" "compatibility" "exec" "export" "export-columns" "factors" "fio" "fio-options"
     "history" "hosts" "import" "install" "ior" "ior-options" "iperf3-options"
-    "lint" "memory" "mpi" "network" "overview" "publishing"
+    "lint" "mdtest" "mdtest-options" "memory" "mpi" "network" "overview" "publishing"
     "rdma" "references" "reliability" "results" "security" "serve" "site" "statistics" "storage"
     "vdbench" "witness"
 ];

@@ -261,6 +261,12 @@ const EXAMPLES: &[(&str, &str)] = &[
   assay ior -N 4 -b 1g -t 1m -o /data/file -w -r",
     ),
     (
+        "mdtest",
+        "Examples:
+  assay mdtest --ranks 4 -n 1000 -d /data/md -F -u -i 3
+  assay mdtest --ranks 4 -n 1000 -z 2 -b 4 -d /data/md --dryRun",
+    ),
+    (
         "plan",
         "Examples:
   assay plan littles-law --rate 3500 --latency 1.14ms

@@ -15,8 +15,10 @@ use crate::arguments::option_meanings::{LETTERS, MEANINGS, OPTION_WORDS, RELATED
 use crate::suites;
 
 /// Commands with another tool's options, which have other meanings.
-pub(super) const TOOL_COMMANDS: [&str; 10] =
-    ["vdbench", "fio", "ior", "iperf3", "qperf", "sockperf", "ntttcp", "ping", "mpi", "rdma"];
+pub(super) const TOOL_COMMANDS: [&str; 11] = [
+    "vdbench", "fio", "ior", "mdtest", "iperf3", "qperf", "sockperf", "ntttcp", "ping", "mpi",
+    "rdma",
+];
 
 /// Words that are no command, with the advice that names the right one.
 const COMMAND_WORDS: &[(&[&str], &str)] = &[

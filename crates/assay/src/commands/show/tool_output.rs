@@ -14,7 +14,7 @@ use crate::arguments::ToolShape;
 use crate::ntttcp::{self, NtttcpShape};
 use crate::output_file;
 use crate::terminal::Terminal;
-use crate::{ior, iperf3, osu, perftest, ping, qperf, sockperf, vdbench};
+use crate::{ior, iperf3, mdtest, osu, perftest, ping, qperf, sockperf, vdbench};
 use assay_emulation::fio::record as fio;
 
 /// Prints the run as the tool would have. `store` holds its raw outputs; `output` is the folder of
@@ -66,6 +66,7 @@ pub(super) fn print_tool_output(
         ToolShape::Osu => osu::render_stored(run, store),
         ToolShape::Ior => ior::render_stored(run, store, false),
         ToolShape::IorJson => ior::render_stored(run, store, true),
+        ToolShape::Mdtest => mdtest::render_stored(run, store),
         ToolShape::FioNormal => of_fio(FioFormat::Normal),
         ToolShape::FioJson => of_fio(FioFormat::Json),
         ToolShape::FioJsonPlus => of_fio(FioFormat::JsonPlus),

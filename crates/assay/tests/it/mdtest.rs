@@ -1,0 +1,166 @@
+//! `assay mdtest`: its phases, its files and its output.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::program::{Outcome, World};
+
+fn mdtest(world: &World, line: &str) -> Outcome {
+    let words = ["mdtest"].into_iter().chain(line.split_whitespace());
+    world.assay(&words.collect::<Vec<_>>())
+}
+
+#[test]
+fn all_phases_leave_nothing_and_are_results() {
+    let world = World::new();
+    let line = "--ranks 2 -n 20 -i 3 -N 1 -w 100 -e 100 -X -d data";
+    let out = mdtest(&world, line).succeeded().out;
+    assert!(out.contains("2 tasks, 40 files/directories\n"), "{out}");
+    assert!(!world.path("data").exists(), "a folder that was created is removed");
+    let document = world.json(&["show", "--json"]);
+    let rates: Vec<&Value> = document["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|it| it["metric"] == "rate")
+        .collect();
+    assert_eq!(rates.len(), 10, "{document:#}");
+    for rate in rates {
+        let parameters = &rate["parameters"];
+        assert_eq!((&parameters["threads"], &parameters["files"]), (&2.into(), &40.into()));
+        assert_eq!(rate["n"], 3, "{rate:#}");
+    }
+    let shown = world.assay(&["show", "--as", "mdtest"]).succeeded().out;
+    assert_eq!(out, shown);
+}
+
+#[test]
+fn phases_can_be_split_over_runs() {
+    let world = World::new();
+    let common = "--ranks 2 -n 100000 -F -N 1 -w 3901 -e 3901 -G 27 -t -P -d d -x reached -Y";
+    mdtest(&world, &format!("{common} -C -W 1")).succeeded();
+    let items: usize = std::fs::read_to_string(world.path("reached")).unwrap().parse().unwrap();
+    let tree = world.path("d/test-dir.0-0/mdtest_tree.0");
+    assert_eq!(std::fs::read_dir(&tree).unwrap().count(), 2 * items);
+    let file = tree.join("file.mdtest.1.0");
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 3901);
+    mdtest(&world, &format!("{common} -T")).succeeded();
+    mdtest(&world, &format!("{common} -E -X")).succeeded();
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[3000] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let failed = mdtest(&world, &format!("{common} -E -X")).failed_with(4).err;
+    assert!(failed.contains("wrong data at byte 3000"), "{failed}");
+    let runs = world.json(&["list", "--all", "--json"]);
+    assert_eq!(runs["runs"][0]["status"], "failed", "{runs:#}");
+    mdtest(&world, &format!("{common} -r")).succeeded();
+    assert_eq!(std::fs::read_dir(world.path("d")).unwrap().count(), 0);
+    let clean = world.assay(&["storage", "clean"]).succeeded().out;
+    assert!(clean.contains("no files created by assay"), "{clean}");
+}
+
+#[test]
+fn only_folders_of_assay_are_changed() {
+    let world = World::new();
+    let line = "-n 2 -F -d d";
+    mdtest(&world, &format!("{line} -C")).succeeded();
+    let again = mdtest(&world, &format!("{line} -C")).failed_with(2).err;
+    assert!(again.contains("d/test-dir.0-0 exists already"), "{again}");
+    // The same folder of someone else.
+    std::fs::rename(world.path("d"), world.path("own")).unwrap();
+    let copied = std::process::Command::new("cp")
+        .args(["-r", "--preserve=timestamps"])
+        .args([world.path("own"), world.path("d")])
+        .status();
+    assert!(copied.unwrap().success());
+    let refused = mdtest(&world, &format!("{line} -r")).failed_with(2).err;
+    assert!(refused.contains("is not changed without permission"), "{refused}");
+    assert!(world.path("d/test-dir.0-0/mdtest_tree.0/file.mdtest.0.1").exists());
+    mdtest(&world, &format!("{line} -T")).succeeded();
+    std::fs::write(world.path("d/test-dir.0-0/mine"), "precious").unwrap();
+    let link = world.path("d/test-dir.0-0/mdtest_tree.1");
+    std::os::unix::fs::symlink(world.path("own"), &link).unwrap();
+    let line_with_link = format!("{line} -r --destroy-data=d/test-dir.0-0");
+    let refused = mdtest(&world, &line_with_link).failed_with(2).err;
+    assert!(refused.contains("mdtest_tree.1 is a link"), "{refused}");
+    std::fs::remove_file(link).unwrap();
+    let permitted = format!("{line} -r --destroy-data=d/test-dir.0-0");
+    let noted = mdtest(&world, &permitted).succeeded().err;
+    assert!(noted.contains("d/test-dir.0-0 stays"), "{noted}");
+    assert_eq!(std::fs::read_to_string(world.path("d/test-dir.0-0/mine")).unwrap(), "precious");
+}
+
+#[test]
+fn created_folders_are_cleaned_after_a_crash() {
+    let world = World::new();
+    mdtest(&world, "--ranks 2 -n 12 -z 1 -b 2 -u -C -d d").succeeded();
+    std::fs::write(world.path("d/test-dir.0-0/mdtest_tree.0.0/mine"), "precious").unwrap();
+    let cleaned = world.assay(&["storage", "clean"]).succeeded().out;
+    assert!(cleaned.contains("test-dir.0-0 removed"), "{cleaned}");
+    assert!(cleaned.contains("mdtest_tree.0.0 kept"), "{cleaned}");
+    let tree = world.path("d/test-dir.0-0");
+    let left = crate::program::files_below(&tree);
+    assert_eq!(left, [tree.join("mdtest_tree.0.0/mine")]);
+}
+
+#[test]
+fn interrupted_run_leaves_nothing() {
+    let world = World::new();
+    let line = ["mdtest", "--ranks", "2", "-n", "10000000", "-F", "-d", "d"];
+    let mut command = world.command(&line);
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let tree = world.path("d/test-dir.0-0/mdtest_tree.0");
+    while std::fs::read_dir(&tree).map_or(0, Iterator::count) < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let id = running.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(sent.success());
+    assert!(!running.wait().unwrap().success());
+    assert!(!world.path("d").exists(), "what was created is removed");
+    assert_eq!(world.json(&["list", "--all", "--json"])["runs"][0]["status"], "interrupted");
+}
+
+#[test]
+fn failed_phase_names_the_item_and_leaves_nothing() {
+    let world = World::new();
+    mdtest(&world, "-n 3 -F -C -d d").succeeded();
+    std::fs::remove_file(world.path("d/test-dir.0-0/mdtest_tree.0/file.mdtest.0.2")).unwrap();
+    let failed = mdtest(&world, "-n 3 -F -T -d d").failed_with(4);
+    assert!(failed.err.contains("file stat failed: cannot query "), "{}", failed.err);
+    assert!(failed.err.contains("file.mdtest.0.2"), "{}", failed.err);
+    assert!(!failed.out.contains("SUMMARY"), "{}", failed.out);
+    let runs = world.json(&["list", "--all", "--json"]);
+    let id = runs["runs"][0]["id"].as_str().unwrap();
+    let out = world.assay(&["show", id, "--as", "mdtest"]).succeeded().out;
+    assert!(out.contains("1 tasks, 3 files") && !out.contains("SUMMARY"), "{out}");
+}
+
+#[test]
+fn rejects_what_cannot_run() {
+    let world = World::new();
+    for (line, expected) in [
+        ("-n 2 -T -d d", "there is no folder d"),
+        ("-n 2 -d no/folder", "the folder no/folder cannot be made"),
+        ("-n 2 -d /proc/d", "the folder /proc/d cannot be"),
+        ("-n 2 -c -d d", "does not support -c"),
+        ("-n 100000000 -F -w 100m -d d", "has no room"),
+    ] {
+        for dry in ["", " --dryRun"] {
+            let outcome = mdtest(&world, &format!("{line}{dry}"));
+            assert!(outcome.code != 0 && outcome.err.contains(expected), "{line}: {outcome:?}");
+            assert_eq!(outcome.out, "", "{line}");
+        }
+    }
+    assert!(!world.path("d").exists());
+    let mut launched = world.command(&["mdtest", "-n", "2", "-d", "d"]);
+    let output = launched.env("PMI_SIZE", "4").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("assay mdtest --ranks 64"), "{said}");
+    let dry = mdtest(&world, "-n 2 -F -C -d d --dryRun").succeeded().out;
+    assert!(dry.contains("2 items of each task") && dry.contains("file creation"), "{dry}");
+    let help = mdtest(&world, "--help").succeeded().out;
+    assert!(help.contains("--ranks TASKS"), "{help}");
+}
