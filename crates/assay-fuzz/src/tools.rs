@@ -46,6 +46,7 @@ measures = "latency"
 benchmark = "network.udp"
 to = "h"
 measures = "latency"
+message-size = ["1B", "64B"]
 [[measure]]
 benchmark = "network.icmp"
 to = "h"
