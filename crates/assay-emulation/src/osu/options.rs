@@ -56,6 +56,51 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
             "it applies to the messages of a window, and this benchmark has none",
         ),
         (
+            typed.window.is_some() && !kind.is_windowed(),
+            "-W",
+            "this benchmark has one message in flight at a time",
+        ),
+        (
+            typed.full && kind.collective().is_none(),
+            "-f",
+            "only collectives have a minimum and maximum over the ranks",
+        ),
+        (
+            typed.tests.is_some() && !matches!(kind, MpiBenchmarkKind::Overlap(_)),
+            "-t",
+            "only non-blocking collectives call MPI_Test during a computation",
+        ),
+        (
+            typed.element == Some(ElementType::Byte) && kind.is_reduction(),
+            "-T mpi_char",
+            "the MPI standard does not sum characters; use mpi_int or mpi_float",
+        ),
+        (
+            matches!(typed.element, Some(ElementType::Integer | ElementType::Float))
+                && !kind.is_reduction(),
+            "-T",
+            "only reductions sum something; all other messages are bytes (mpi_char)",
+        ),
+    ];
+    let mut all = senseless.into_iter().chain(list_special_refusals(typed));
+    match all.find(|(is_senseless, ..)| *is_senseless) {
+        Some((_, option, reason)) => {
+            Err(CommandFailure::usage(format!("{name} has no {option}"))
+                .with_reason(reason)
+                .advise(format!("leave out {option}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Lists whether each option of one-sided benchmarks, or one that single figures cannot have, is
+/// given without effect.
+fn list_special_refusals(
+    typed: &MpiArguments,
+) -> impl Iterator<Item = (bool, &'static str, &'static str)> {
+    let kind = typed.test.kind();
+    [
+        (
             kind.is_startup() && (typed.iterations.is_some() || typed.warm_up.is_some()),
             "-i and -x",
             "a library starts once in each job; run the job several times",
@@ -92,41 +137,8 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
             "-T mpi_float",
             "the MPI standard compares and swaps integers; use mpi_int",
         ),
-        (
-            typed.window.is_some() && !kind.is_windowed(),
-            "-W",
-            "this benchmark has one message in flight at a time",
-        ),
-        (
-            typed.full && kind.collective().is_none(),
-            "-f",
-            "only collectives have a minimum and maximum over the ranks",
-        ),
-        (
-            typed.tests.is_some() && !matches!(kind, MpiBenchmarkKind::Overlap(_)),
-            "-t",
-            "only non-blocking collectives call MPI_Test during a computation",
-        ),
-        (
-            typed.element == Some(ElementType::Byte) && kind.is_reduction(),
-            "-T mpi_char",
-            "the MPI standard does not sum characters; use mpi_int or mpi_float",
-        ),
-        (
-            matches!(typed.element, Some(ElementType::Integer | ElementType::Float))
-                && !kind.is_reduction(),
-            "-T",
-            "only reductions sum something; all other messages are bytes (mpi_char)",
-        ),
-    ];
-    match senseless.into_iter().find(|(is_senseless, ..)| *is_senseless) {
-        Some((_, option, reason)) => {
-            Err(CommandFailure::usage(format!("{name} has no {option}"))
-                .with_reason(reason)
-                .advise(format!("leave out {option}")))
-        }
-        None => Ok(()),
-    }
+    ]
+    .into_iter()
 }
 
 fn has_passive_target(typed: &MpiArguments) -> bool {

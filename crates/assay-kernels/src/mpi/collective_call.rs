@@ -69,9 +69,9 @@ macro_rules! collective_calls {
                 let $call = self;
                 match self.operation {
                     $(Collective::$operation => {
+                        let function = self.comm.calls.$start;
                         // SAFETY: as for the blocking call, and the caller keeps the memory.
-                        let code =
-                            unsafe { (self.comm.calls.$start)($($argument,)* request) };
+                        let code = unsafe { function($($argument,)* request) };
                         check_call($start_name, code)
                     })*
                 }

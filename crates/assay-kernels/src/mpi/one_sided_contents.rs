@@ -44,10 +44,9 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             kind => is_active && !kind.is_windowed(),
         };
         let mut correct = Vec::new();
-        if rank != 0 || is_mutual {
-            if let Some(after) = self.window_afterwards(operation, turn) {
-                correct.extend(self.compare(&after, &self.read_window(after.len())?));
-            }
+        let after = self.window_afterwards(operation, turn);
+        if let Some(after) = after.filter(|_| rank != 0 || is_mutual) {
+            correct.extend(self.compare(&after, &self.read_window(after.len())?));
         }
         if (rank == 0 || is_mutual)
             && !matches!(operation, RemoteOperation::Put | RemoteOperation::Accumulate)

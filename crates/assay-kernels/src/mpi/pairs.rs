@@ -255,7 +255,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                     match (is_sender, is_persistent) {
                         (true, false) => comm.isend(from, count, peer, DATA_TAG, request)?,
                         (false, false) => {
-                            comm.ireceive(into, count, peer, DATA_TAG, request)?
+                            comm.ireceive(into, count, peer, DATA_TAG, request)?;
                         }
                         (true, true) => comm.send_init(from, count, peer, DATA_TAG, request)?,
                         (false, true) => {

@@ -169,9 +169,10 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
         match self.synchronization {
             RmaSynchronization::Flush | RmaSynchronization::FlushLocal => Ok(()),
             RmaSynchronization::Lock => self.lock(self.peer),
-            // SAFETY: a window that is not locked.
             RmaSynchronization::LockAll => {
-                check_call("MPI_Win_lock_all", unsafe { (calls.win_lock_all)(0, self.handle) })
+                // SAFETY: a window that is not locked.
+                let code = unsafe { (calls.win_lock_all)(0, self.handle) };
+                check_call("MPI_Win_lock_all", code)
             }
             // SAFETY: the group of the other rank, which exposes its memory.
             RmaSynchronization::Pscw => check_call("MPI_Win_start", unsafe {
@@ -195,13 +196,15 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
                 (calls.win_flush_local)(self.peer, self.handle)
             }),
             RmaSynchronization::Lock => self.unlock(self.peer),
-            // SAFETY: locked by `open_access`.
             RmaSynchronization::LockAll => {
-                check_call("MPI_Win_unlock_all", unsafe { (calls.win_unlock_all)(self.handle) })
+                // SAFETY: locked by `open_access`.
+                let code = unsafe { (calls.win_unlock_all)(self.handle) };
+                check_call("MPI_Win_unlock_all", code)
             }
-            // SAFETY: started by `open_access`.
             RmaSynchronization::Pscw => {
-                check_call("MPI_Win_complete", unsafe { (calls.win_complete)(self.handle) })
+                // SAFETY: started by `open_access`.
+                let code = unsafe { (calls.win_complete)(self.handle) };
+                check_call("MPI_Win_complete", code)
             }
             RmaSynchronization::Fence => self.fence(),
         }

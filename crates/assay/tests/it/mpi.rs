@@ -348,7 +348,7 @@ fn shown_table_equals_live_table() {
         vec!["allreduce", "--preset", "osu-7", "-m", "4:16", "-i", "20", "-f", "-c"],
         vec!["ibarrier", "--preset", "osu-5.4.3", "-i", "20"],
         vec!["alltoallw", "--preset", "osu-7", "-m", "8:16", "-i", "20", "-f", "-c"],
-        vec!["put_bibw", "--preset", "osu-7", "-m", "8:16", "-i", "20"],
+        vec!["put_bibw", "--preset", "osu-7", "-m", "4096:8192", "-i", "20"],
         vec!["fop_latency", "--preset", "osu-5.4.3", "-i", "20", "-c"],
         vec!["bcast_persistent", "--preset", "osu-7", "-m", "8:16", "-i", "20", "-f"],
     ] {
