@@ -150,15 +150,19 @@ fn assay_measures_with_itself() {
     check((Implementation::Assay, Implementation::Assay));
 }
 
-/// Whether the real tool is on the path. It has no package, so that its absence is no gap of a machine.
-fn has_real_tool() -> bool {
+/// Whether the real tool is on the path; without it, the test says that it is skipped.
+fn has_real_tool(test: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join("ntttcp").is_file())
+    let has_tool = std::env::split_paths(&path).any(|folder| folder.join("ntttcp").is_file());
+    if !has_tool {
+        eprintln!("SKIPPED {test}: ntttcp has no package, and none is on the path");
+    }
+    has_tool
 }
 
 #[test]
 fn real_tool_measures_with_assay() {
-    if has_real_tool() {
+    if has_real_tool("real_tool_measures_with_assay") {
         check((Implementation::Assay, Implementation::Real));
         check((Implementation::Real, Implementation::Assay));
     }
@@ -189,7 +193,7 @@ fn line_shapes(text: &str) -> Vec<String> {
 
 #[test]
 fn lines_and_files_are_those_of_the_real_tool() {
-    if !has_real_tool() {
+    if !has_real_tool("lines_and_files_are_those_of_the_real_tool") {
         return;
     }
     let options = "-P 2 -t 1 -W 1 -C 1 -V --show-tcp-retrans --show-nic-packets lo \
