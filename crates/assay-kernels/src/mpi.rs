@@ -16,6 +16,7 @@ mod collective_call;
 mod collective_contents;
 mod communicator;
 mod contents;
+mod figures;
 mod loaded_library;
 mod message_memory;
 mod one_sided;
@@ -33,9 +34,10 @@ use communicator::Communicator;
 use prepared_benchmark::PreparedBenchmark;
 
 pub use abi::Abi;
+pub use figures::{MpiFigures, OverlapParts};
 pub use loaded_library::LoadedMpi;
 pub use message_memory::{ELEMENT_BYTES, ReductionElement, WindowBuffers, memory_bytes};
-pub use prepared_benchmark::{MpiBenchmarkRequest, MpiFigures, OverlapParts};
+pub use prepared_benchmark::MpiBenchmarkRequest;
 pub use timing::{MpiPass, Timing};
 
 /// Reason for which an MPI library cannot be used for a measurement.
@@ -140,13 +142,13 @@ impl MpiWorld {
         fn explained<H: abi::Handle>(
             comm: &Communicator<H>,
             bytes: usize,
-            why: prepared_benchmark::PrepareError,
+            why: message_memory::PrepareError,
         ) -> MpiError {
             match why {
-                prepared_benchmark::PrepareError::Memory(source) => {
+                message_memory::PrepareError::Memory(source) => {
                     MpiError::Memory { bytes, source }
                 }
-                prepared_benchmark::PrepareError::Call(refused) => to_mpi_error(comm, refused),
+                message_memory::PrepareError::Call(refused) => to_mpi_error(comm, refused),
             }
         }
         Ok(MpiBenchmark(match &self.0 {

@@ -34,6 +34,9 @@ pub struct MpiOutcome {
     pub environment: BTreeMap<String, String>,
     /// Messages in flight in bandwidth tests.
     pub window: u32,
+    /// Settings of one-sided operations that differ from OSU's defaults, as OSU prints them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
     /// Results of all measured sizes, in order.
     pub sizes: Vec<MpiSizeResult>,
     /// Whether all sizes were measured and all contents were correct.

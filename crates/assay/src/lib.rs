@@ -98,6 +98,17 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
     if let Some(message) = command.progress_message().filter(|_| !is_quiet) {
         ProgressListener::show_search(terminal, message, false);
     }
+    let words_of_tool = match &command {
+        AssayCommand::Fio(typed) => Some(("fio", &typed.words)),
+        AssayCommand::Ior(typed) => Some(("ior", &typed.words)),
+        AssayCommand::Mdtest(typed) => Some(("mdtest", &typed.words)),
+        _ => None,
+    };
+    if words_of_tool
+        .is_some_and(|(tool, words)| help::print_requested_help(tool, words, terminal))
+    {
+        return Ok(0);
+    }
     match command {
         AssayCommand::Run(typed) => commands::run::run(&typed, terminal),
         AssayCommand::Stream(typed) => commands::run::stream(&typed, terminal),
@@ -106,21 +117,6 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         AssayCommand::Net(typed) => commands::net::net(&typed, terminal),
         AssayCommand::Storage(typed) => commands::storage::storage(&typed, terminal),
         AssayCommand::Vdbench(typed) => vdbench::vdbench(&typed, terminal),
-        AssayCommand::Fio(typed)
-            if help::print_requested_help("fio", &typed.words, terminal) =>
-        {
-            Ok(0)
-        }
-        AssayCommand::Ior(typed)
-            if help::print_requested_help("ior", &typed.words, terminal) =>
-        {
-            Ok(0)
-        }
-        AssayCommand::Mdtest(typed)
-            if help::print_requested_help("mdtest", &typed.words, terminal) =>
-        {
-            Ok(0)
-        }
         AssayCommand::Fio(typed) => fio::fio(&typed, terminal),
         AssayCommand::Ior(typed) => ior::ior(&typed, terminal),
         AssayCommand::Mdtest(typed) => mdtest::mdtest(&typed, terminal),

@@ -7,7 +7,8 @@ use crate::clock::now_ns;
 use super::abi::Handle;
 use super::calls::MpiResult;
 use super::communicator::Communicator;
-use super::prepared_benchmark::{MpiFigures, OverlapParts, PreparedBenchmark};
+use super::figures::{MpiFigures, reduce_call_times, reduce_overlap_times};
+use super::prepared_benchmark::PreparedBenchmark;
 use super::timing::MpiPass;
 
 impl<H: Handle> PreparedBenchmark<'_, H> {
@@ -157,39 +158,6 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         let ranks = f64::from(comm.size);
         Ok(comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
-}
-
-/// Returns mean, minimum and maximum over the ranks; valid only on rank 0.
-pub(super) fn reduce_call_times<H: Handle>(
-    comm: &Communicator<H>,
-    own_s: f64,
-) -> MpiResult<MpiFigures> {
-    let (minimum_s, maximum_s) = comm.min_max(own_s)?;
-    let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
-    Ok(MpiFigures::Call { mean_s, minimum_s, maximum_s })
-}
-
-/// Returns means over the ranks of a call with computation and without, and of `computation, start,
-/// tests, wait`; valid only on rank 0.
-fn reduce_overlap_times<H: Handle>(
-    comm: &Communicator<H>,
-    [overall_s, pure_s]: [f64; 2],
-    [compute_s, start_s, tests_s, wait_s]: [f64; 4],
-    parts: bool,
-) -> MpiResult<MpiFigures> {
-    let ranks = f64::from(comm.size);
-    let sums = comm.sum(&[overall_s, compute_s, pure_s, start_s, tests_s, wait_s])?;
-    let mean_s = |i: usize| sums[i] / ranks;
-    let (minimum_s, maximum_s) = comm.min_max(pure_s)?;
-    let [overall_s, compute_s, pure_s] = [0, 1, 2].map(mean_s);
-    let [start_s, tests_s, wait_s] = [3, 4, 5].map(mean_s);
-    Ok(MpiFigures::Overlap {
-        overall_s,
-        compute_s,
-        pure_s,
-        share: (1.0 - (overall_s - compute_s) / pure_s).clamp(0.0, 1.0),
-        parts: parts.then_some(OverlapParts { start_s, tests_s, wait_s, minimum_s, maximum_s }),
-    })
 }
 
 /// Computes for `length_ns`, split into `tests` parts with a test after each. Returns the

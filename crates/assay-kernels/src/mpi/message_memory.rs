@@ -1,6 +1,10 @@
-//! Memory that the messages of an MPI benchmark take on each rank.
+//! Memory that the messages of an MPI benchmark take on each rank, and its allocation.
 
 use assay_model::benchmark::{Collective, MpiBenchmarkKind, RemoteOperation};
+
+use crate::mapping::{Mapping, PageAdvice};
+
+use super::calls::MpiCallError;
 
 /// Element type of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +112,23 @@ pub fn memory_bytes(
     let (send, receive) = buffer_bytes(kind, bytes, ranks, window, buffers)?;
     let shared = if kind.is_one_sided() { receive } else { 0 };
     send.checked_add(receive)?.checked_add(shared)
+}
+
+/// Failed allocation, or an MPI call that returned an error.
+#[derive(Debug)]
+pub(super) enum PrepareError {
+    Memory(std::io::Error),
+    Call(MpiCallError),
+}
+
+/// Maps memory and writes `value` to every byte, so that no page fault occurs during timing. The
+/// mapping is never empty: a message of 0 bytes needs an address, too.
+pub(super) fn map_filled(bytes: usize, value: u8) -> Result<Mapping, PrepareError> {
+    let rounded = bytes.max(1).next_multiple_of(8);
+    let mut mapping = Mapping::new(rounded, PageAdvice::Default)
+        .map_err(|error| PrepareError::Memory(error.source))?;
+    mapping.as_mut_slice::<u8>().fill(value);
+    Ok(mapping)
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use assay_model::benchmark::{MpiBenchmarkKind, RemoteOperation};
 
 use super::abi::Handle;
 use super::calls::MpiResult;
-use super::prepared_benchmark::{MpiFigures, PreparedBenchmark};
+use super::figures::MpiFigures;
+use super::prepared_benchmark::PreparedBenchmark;
 use super::timing::{EachTurn, MpiPass, TurnTimer, WholeBatch};
 use super::window::{MpiWindow, RemoteArguments};
 
@@ -16,7 +17,7 @@ pub(super) const HAS_WINDOW: &str = "a one-sided benchmark has a window";
 
 /// Turn of a one-sided benchmark on one rank.
 #[derive(Debug)]
-pub(super) struct RemoteTurn<'w, 'j, H: Handle> {
+pub(super) struct OneSidedTurn<'w, 'j, H: Handle> {
     kind: MpiBenchmarkKind,
     window: &'w MpiWindow<'j, H>,
     arguments: RemoteArguments<H>,
@@ -24,7 +25,7 @@ pub(super) struct RemoteTurn<'w, 'j, H: Handle> {
     is_first: bool,
 }
 
-impl<H: Handle> RemoteTurn<'_, '_, H> {
+impl<H: Handle> OneSidedTurn<'_, '_, H> {
     pub(super) const fn window(&self) -> &MpiWindow<'_, H> {
         self.window
     }
@@ -73,10 +74,10 @@ impl<H: Handle> RemoteTurn<'_, '_, H> {
 
 impl<H: Handle> PreparedBenchmark<'_, H> {
     /// Returns this rank's turn.
-    pub(super) fn remote_turn(&self, operation: RemoteOperation) -> RemoteTurn<'_, '_, H> {
+    pub(super) fn one_sided_turn(&self, operation: RemoteOperation) -> OneSidedTurn<'_, '_, H> {
         let (element, element_bytes) = self.element_type();
         let is_sum = operation.has_elements();
-        RemoteTurn {
+        OneSidedTurn {
             kind: self.kind,
             window: self.window.as_ref().expect(HAS_WINDOW),
             arguments: RemoteArguments {
@@ -139,7 +140,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         operation: RemoteOperation,
         timer: &impl TurnTimer,
     ) -> MpiResult<Vec<f64>> {
-        let turn = self.remote_turn(operation);
+        let turn = self.one_sided_turn(operation);
         let is_active = turn.window.synchronization.is_active();
         let mut times = Vec::new();
         if self.comm.rank == 0 || is_active {

@@ -31,7 +31,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         let before = self.remote_contents(operation, turn, rank, Side::Window);
         self.write_window(&before);
         self.comm.barrier()?;
-        let exchange = self.remote_turn(operation);
+        let exchange = self.one_sided_turn(operation);
         let is_active = exchange.window().synchronization.is_active();
         if rank == 0 || is_active {
             exchange.window().begin_passive()?;

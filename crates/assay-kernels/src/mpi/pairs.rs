@@ -8,7 +8,8 @@ use super::abi::Handle;
 use super::calls::MpiResult;
 use super::communicator::Communicator;
 use super::contents::{fill_bytes, has_contents, message_seed};
-use super::prepared_benchmark::{MpiFigures, PreparedBenchmark};
+use super::figures::MpiFigures;
+use super::prepared_benchmark::PreparedBenchmark;
 use super::timing::{EachTurn, MpiPass, TurnTimer, WholeBatch};
 
 /// Message tags of the OSU benchmarks: for ping-pongs, for data in each direction, and for the

@@ -5,10 +5,11 @@ use assay_model::benchmark::MpiBenchmarkKind;
 
 use super::abi::Handle;
 use super::calls::MpiResult;
+use super::figures::MpiFigures;
 use super::pairs::{
     ACK_BYTES, ACK_TAG, DATA_TAG, PING_TAG, PairRole, REVERSE_DATA_TAG, pair_role,
 };
-use super::prepared_benchmark::{MpiFigures, PreparedBenchmark};
+use super::prepared_benchmark::PreparedBenchmark;
 use super::timing::{EachTurn, MpiPass, TurnTimer, WholeBatch};
 
 impl<H: Handle> PreparedBenchmark<'_, H> {

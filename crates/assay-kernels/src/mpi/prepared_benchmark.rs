@@ -7,69 +7,18 @@ use assay_model::benchmark::{
     MpiBenchmarkKind, RemoteOperation, RmaSynchronization, WindowCreation,
 };
 
-use crate::mapping::{Mapping, PageAdvice};
+use crate::mapping::Mapping;
 
 use super::abi::Handle;
-use super::calls::{MpiCallError, MpiResult};
-use super::collective::reduce_call_times;
+use super::calls::MpiResult;
 use super::communicator::Communicator;
-use super::message_memory::{ReductionElement, WindowBuffers, buffer_bytes, slots};
+use super::figures::{MpiFigures, reduce_call_times};
+use super::message_memory::{
+    PrepareError, ReductionElement, WindowBuffers, buffer_bytes, map_filled, slots,
+};
 use super::rank_parts::RankParts;
 use super::timing::MpiPass;
 use super::window::MpiWindow;
-
-/// Result of a batch over all ranks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum MpiFigures {
-    /// Seconds of half a round trip, or of one one-sided operation by rank 0.
-    Latency {
-        /// Mean over the turns and pairs.
-        seconds: f64,
-    },
-    /// Payload of all pairs over the mean of their times.
-    Bandwidth {
-        /// Bytes per second, both directions where both are used.
-        bytes_per_s: f64,
-    },
-    /// Seconds of one call: the mean on each rank, then statistics over the ranks.
-    Call {
-        /// Mean over the ranks.
-        mean_s: f64,
-        /// Minimum over the ranks.
-        minimum_s: f64,
-        /// Maximum over the ranks.
-        maximum_s: f64,
-    },
-    /// Non-blocking call with computation between its start and its end, means over the ranks.
-    Overlap {
-        /// Time from the start of the call to its end, computation included.
-        overall_s: f64,
-        /// The computation alone.
-        compute_s: f64,
-        /// The call without computation.
-        pure_s: f64,
-        /// Share of the pure call that the computation hid, 0 … 1.
-        share: f64,
-        /// Parts of the time, if requested.
-        parts: Option<OverlapParts>,
-    },
-}
-
-/// Parts of a non-blocking call with computation, means over the ranks, and the extremes of the
-/// pure call.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OverlapParts {
-    /// Seconds in the call that starts the operation.
-    pub start_s: f64,
-    /// Seconds in all calls of `MPI_Test`.
-    pub tests_s: f64,
-    /// Seconds in `MPI_Wait`.
-    pub wait_s: f64,
-    /// Minimum over the ranks of the call without computation, in seconds.
-    pub minimum_s: f64,
-    /// Maximum over the ranks of the call without computation, in seconds.
-    pub maximum_s: f64,
-}
 
 /// A benchmark ready to be measured.
 #[derive(Debug)]
@@ -119,13 +68,6 @@ pub struct MpiBenchmarkRequest {
     /// Whether the parts of a non-blocking operation are timed, too. This reads the clock four more
     /// times per turn.
     pub times_parts: bool,
-}
-
-/// Failed allocation, or an MPI call that returned an error.
-#[derive(Debug)]
-pub(super) enum PrepareError {
-    Memory(std::io::Error),
-    Call(MpiCallError),
 }
 
 impl<'j, H: Handle> PreparedBenchmark<'j, H> {
@@ -294,14 +236,4 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
     pub(super) fn release(self) -> MpiResult {
         self.window.map_or(Ok(()), MpiWindow::free)
     }
-}
-
-/// Maps memory and writes `value` to every byte, so that no page fault occurs during timing. The
-/// mapping is never empty: a message of 0 bytes needs an address, too.
-pub(super) fn map_filled(bytes: usize, value: u8) -> Result<Mapping, PrepareError> {
-    let rounded = bytes.max(1).next_multiple_of(8);
-    let mut mapping = Mapping::new(rounded, PageAdvice::Default)
-        .map_err(|error| PrepareError::Memory(error.source))?;
-    mapping.as_mut_slice::<u8>().fill(value);
-    Ok(mapping)
 }

@@ -10,7 +10,7 @@ use crate::mapping::Mapping;
 use super::abi::Handle;
 use super::calls::{MpiResult, check_call};
 use super::communicator::Communicator;
-use super::prepared_benchmark::{PrepareError, map_filled};
+use super::message_memory::{PrepareError, map_filled};
 
 /// Minimum size of a rank's part. OSU allocates one window for its largest message. MPICH 4.0.2
 /// writes to the wrong address in windows of less than 16 bytes; a short C program reproduces that.

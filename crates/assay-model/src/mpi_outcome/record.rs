@@ -27,7 +27,7 @@ impl MpiOutcome {
     /// Converts the batches and validation results to entries, once per launch.
     pub fn to_entries(&self) -> Vec<MeasurementEntry> {
         let Some(test) = MpiTest::from_name(&self.benchmark) else { return Vec::new() };
-        self.sizes.iter().flat_map(|size| batch_entries(test, size)).collect()
+        self.sizes.iter().flat_map(|size| self.batch_entries(test, size)).collect()
     }
 
     /// Converts individually timed messages, calls or windows to entries; each includes a clock
@@ -105,11 +105,12 @@ impl MpiOutcome {
         test: MpiTest,
         size: &MpiSizeResult,
     ) -> Vec<MeasurementEntry> {
-        let bytes =
-            test.has_sizes().then_some((Attribute::Bytes, AttributeValue::from(size.bytes)));
+        let dimensions = self.dimensions(test, size);
         let timed = (Attribute::Timed, SINGLE.into());
-        let key =
-            SeriesKey::with_dimensions(first_metric(test), bytes.into_iter().chain([timed]));
+        let key = SeriesKey::with_dimensions(
+            first_metric(test),
+            dimensions.into_iter().chain([timed]),
+        );
         if size.messages_s.is_empty() {
             return Vec::new();
         }
@@ -131,37 +132,52 @@ impl MpiOutcome {
         });
         stretches.collect()
     }
-}
 
-fn batch_entries(test: MpiTest, size: &MpiSizeResult) -> Vec<MeasurementEntry> {
-    let benchmark = Benchmark::Mpi(test);
-    let bytes =
-        test.has_sizes().then_some((Attribute::Bytes, AttributeValue::from(size.bytes)));
-    let first = first_metric(test);
-    let mut entries = Vec::new();
-    for (name, samples) in &size.samples {
-        // Both ends have the same version, so every name is known.
-        let Some(metric) = benchmark.metric(name) else { continue };
-        let key = SeriesKey::with_dimensions(metric.name, bytes.clone());
-        let weight = 1.0;
-        let sample = |value: &f64| EntryValue::Sample { value: *value, weight };
-        entries.extend(
-            samples.iter().map(|value| MeasurementEntry::Measured(key.clone(), sample(value))),
-        );
-        let mut fact = |name, value| {
-            entries.push(MeasurementEntry::SeriesFact(key.clone(), name, value));
-        };
-        fact(Attribute::Timed, BATCH.into());
-        fact(Attribute::Iterations, size.iterations.into());
+    /// Returns the size, and settings that are not the default ones.
+    fn dimensions(
+        &self,
+        test: MpiTest,
+        size: &MpiSizeResult,
+    ) -> Vec<(Attribute, AttributeValue)> {
+        let bytes = test.has_sizes().then(|| (Attribute::Bytes, size.bytes.into()));
+        let settings = (!self.settings.is_empty())
+            .then(|| (Attribute::Loops, self.settings.join(", ").as_str().into()));
+        bytes.into_iter().chain(settings).collect()
     }
-    if let Some(MpiValidation { messages, wrong }) = size.validation {
-        let stage = (Attribute::Stage, CONTENTS.into());
-        let key = SeriesKey::with_dimensions(first, bytes.into_iter().chain([stage]));
-        let count = EventCount { part: wrong, whole: messages };
+
+    fn batch_entries(&self, test: MpiTest, size: &MpiSizeResult) -> Vec<MeasurementEntry> {
+        let benchmark = Benchmark::Mpi(test);
+        let dimensions = self.dimensions(test, size);
+        let first = first_metric(test);
+        let mut entries = Vec::new();
+        for (name, samples) in &size.samples {
+            // Both ends have the same version, so every name is known.
+            let Some(metric) = benchmark.metric(name) else { continue };
+            let key = SeriesKey::with_dimensions(metric.name, dimensions.clone());
+            let weight = 1.0;
+            let sample = |value: &f64| EntryValue::Sample { value: *value, weight };
+            entries.extend(
+                samples
+                    .iter()
+                    .map(|value| MeasurementEntry::Measured(key.clone(), sample(value))),
+            );
+            let mut fact = |name, value| {
+                entries.push(MeasurementEntry::SeriesFact(key.clone(), name, value));
+            };
+            fact(Attribute::Timed, BATCH.into());
+            fact(Attribute::Iterations, size.iterations.into());
+        }
+        if let Some(MpiValidation { messages, wrong }) = size.validation {
+            let stage = (Attribute::Stage, CONTENTS.into());
+            let key = SeriesKey::with_dimensions(first, dimensions.into_iter().chain([stage]));
+            let count = EventCount { part: wrong, whole: messages };
+            entries.push(MeasurementEntry::Measured(
+                key,
+                EntryValue::Count(whole_span(size), count),
+            ));
+        }
         entries
-            .push(MeasurementEntry::Measured(key, EntryValue::Count(whole_span(size), count)));
     }
-    entries
 }
 
 impl MpiLibrary {
@@ -238,6 +254,7 @@ mod tests {
             ranks: vec![rank(0, vec![0, 1]), rank(1, vec![4])],
             environment: BTreeMap::new(),
             window: if is_windowed(test) { 64 } else { 0 },
+            settings: Vec::new(),
             sizes: vec![size(8), size(16)],
             complete: true,
             failure: None,
@@ -257,6 +274,17 @@ mod tests {
             assert!(parts.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns));
             let count: u64 = parts.iter().map(|part| part.seen.count).sum();
             assert_eq!(count, messages as u64);
+        }
+    }
+
+    #[test]
+    fn unusual_settings_are_conditions() {
+        let mut outcome = outcome(MpiTest::Latency, "latency", 1e-6);
+        outcome.settings = vec!["Window creation: MPI_Win_create".to_owned()];
+        let record = record_for_tests(outcome.to_entries());
+        let condition = AttributeValue::from("Window creation: MPI_Win_create");
+        for series in &record.series {
+            assert_eq!(series.dimensions.get(&Attribute::Loops), Some(&condition));
         }
     }
 

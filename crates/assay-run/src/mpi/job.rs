@@ -306,6 +306,7 @@ pub fn write_failed_outcome(
         ranks: Vec::new(),
         environment: BTreeMap::new(),
         window: method::window(options),
+        settings: method::unusual_settings(options),
         sizes: Vec::new(),
         complete: false,
         failure: Some(to_mpi_failure(failure)),

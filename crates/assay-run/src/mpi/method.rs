@@ -43,6 +43,20 @@ pub fn synchronization(options: &MpiOptions) -> RmaSynchronization {
     options.synchronization.unwrap_or(options.test.kind().default_synchronization())
 }
 
+/// Returns the settings of one-sided operations that differ from OSU's defaults, as OSU prints them.
+pub fn unusual_settings(options: &MpiOptions) -> Vec<String> {
+    let kind = options.test.kind();
+    if !kind.is_one_sided() {
+        return Vec::new();
+    }
+    let (creation, synchronization) = (window_creation(options), synchronization(options));
+    let creation = (creation != kind.default_window_creation())
+        .then(|| format!("Window creation: {}", creation.osu_name()));
+    let synchronization = (synchronization != kind.default_synchronization())
+        .then(|| format!("Synchronization: {}", synchronization.osu_name()));
+    creation.into_iter().chain(synchronization).collect()
+}
+
 /// Whether OSU sends messages of this size fewer times.
 pub const fn is_large(bytes: u64) -> bool {
     bytes > LARGE_BYTES

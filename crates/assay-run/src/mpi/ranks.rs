@@ -240,6 +240,7 @@ pub fn initialize(
         ranks: hellos.iter().zip(0..).map(|(hello, rank)| to_mpi_rank(hello, rank)).collect(),
         environment: transport_variables(),
         window: method::window(options),
+        settings: method::unusual_settings(options),
         sizes: Vec::new(),
         complete: false,
         failure: None,
