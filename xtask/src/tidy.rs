@@ -19,6 +19,7 @@ mod imports;
 mod leftovers;
 pub(crate) mod links;
 mod manifests;
+mod must_use;
 mod names;
 mod portability;
 mod shell;
@@ -40,6 +41,7 @@ const RULES: &[Rule] = &[
     leftovers::check,
     links::check,
     manifests::check,
+    must_use::check,
     names::check,
     portability::check,
     sizes::check,

@@ -157,19 +157,16 @@ pub struct Iperf3Interval {
 
 impl StreamInterval {
     /// Length in seconds.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.end_s - self.start_s
     }
 
     /// Rate in bit/s; 0 for an empty interval.
-    #[must_use]
     pub fn bit_per_s(&self) -> f64 {
         if self.seconds() > 0.0 { self.bytes as f64 * 8.0 / self.seconds() } else { 0.0 }
     }
 
     /// Sums concurrent streams; jitter is their mean. `None` without a stream.
-    #[must_use]
     pub fn sum<'a>(streams: impl Iterator<Item = &'a Self>) -> Option<Self> {
         let streams: Vec<&Self> = streams.collect();
         let first = streams.first()?;
@@ -197,7 +194,6 @@ impl StreamInterval {
 
 impl Iperf3Interval {
     /// Sums the streams on which this end sends, or those on which it receives.
-    #[must_use]
     pub fn sum(&self, sends: bool) -> Option<StreamInterval> {
         StreamInterval::sum(self.streams.iter().filter(|stream| stream.sends == sends))
     }
@@ -268,14 +264,12 @@ pub struct Iperf3End {
 
 impl Iperf3End {
     /// Sums the senders' measurements of one direction.
-    #[must_use]
     pub fn sum_sent(&self, sends: bool) -> Option<StreamInterval> {
         let streams = self.streams.iter().filter(|stream| stream.sends == sends);
         StreamInterval::sum(streams.filter_map(|stream| stream.sent.as_ref()))
     }
 
     /// Sums the receivers' measurements of one direction.
-    #[must_use]
     pub fn sum_received(&self, sends: bool) -> Option<StreamInterval> {
         let streams = self.streams.iter().filter(|stream| stream.sends == sends);
         StreamInterval::sum(streams.filter_map(|stream| stream.received.as_ref()))
@@ -297,7 +291,6 @@ pub struct Iperf3Report {
 
 impl Iperf3Report {
     /// Returns the whole test as one JSON document (`-J`).
-    #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         let (start, end) = (self.start.as_ref(), self.end.as_ref());
         json::build_document(start, &self.intervals, end, self.error.as_deref())

@@ -36,7 +36,6 @@ pub enum ValueKind {
 
 impl ValueKind {
     /// Whether a value follows as a word of its own.
-    #[must_use]
     pub const fn takes_word(self) -> bool {
         match self {
             Self::Text | Self::OptionalText => true,
@@ -90,7 +89,6 @@ pub struct UnsupportedOption {
 
 impl<A> OptionSpec<A> {
     /// Creates the row of an implemented option.
-    #[must_use]
     pub const fn implement(names: &'static str, value: ValueKind, apply: A) -> Self
     where
         A: Copy,
@@ -99,13 +97,11 @@ impl<A> OptionSpec<A> {
     }
 
     /// Creates the row of an option that is accepted without effect.
-    #[must_use]
     pub const fn ignore(names: &'static str, value: ValueKind, why: &'static str) -> Self {
         Self { names, value, support: OptionSupport::Ignored(why), since: None }
     }
 
     /// Creates the row of a rejected option.
-    #[must_use]
     pub const fn reject(
         names: &'static str,
         value: ValueKind,
@@ -117,7 +113,6 @@ impl<A> OptionSpec<A> {
     }
 
     /// Accepts these values of a rejected option, because they change nothing.
-    #[must_use]
     pub const fn unless(mut self, values: &'static [&'static str]) -> Self
     where
         A: Copy,
@@ -129,7 +124,6 @@ impl<A> OptionSpec<A> {
     }
 
     /// Sets the first version of the tool with this option.
-    #[must_use]
     pub const fn since(mut self, version: &'static str) -> Self
     where
         A: Copy,
@@ -145,7 +139,6 @@ impl<A> OptionSpec<A> {
 
     /// Returns the main name of the option that is spelled so; every name of a rejected row is an
     /// option.
-    #[must_use]
     pub fn main_name(&self, spelling: &'static str) -> &'static str {
         match self.support {
             OptionSupport::Rejected { .. } => spelling,
@@ -156,7 +149,6 @@ impl<A> OptionSpec<A> {
     }
 
     /// Returns the refusal of `option`, as written, if the row rejects this value.
-    #[must_use]
     pub fn find_refusal(
         &self,
         tool: &EmulatedTool,
@@ -189,7 +181,6 @@ impl<A> Eq for OptionSpec<A> {}
 
 impl UnsupportedOption {
     /// Returns the failure without its reason.
-    #[must_use]
     pub fn failure(&self) -> String {
         let Self { command, option, since, .. } = self;
         match since {
@@ -202,7 +193,6 @@ impl UnsupportedOption {
 }
 
 /// Returns the spelling nearest to `name`, for "did you mean".
-#[must_use]
 pub fn nearest_option<'r, A: 'static>(
     rows: impl IntoIterator<Item = &'r OptionSpec<A>>,
     name: &str,

@@ -129,7 +129,6 @@ const FULL_OVERLAP: &[Column] = &[
 
 impl OsuTable {
     /// Renders the lines above the first row.
-    #[must_use]
     pub fn render_head(&self) -> String {
         let mut text = String::new();
         if self.begins_with_an_empty_line() {
@@ -234,7 +233,6 @@ impl OsuTable {
     }
 
     /// Renders a row. A metric that is missing in the row shows as `-`.
-    #[must_use]
     pub fn render_row(&self, row: &OsuRow) -> String {
         if self.is_startup_line() {
             return self.render_startup_line(row);

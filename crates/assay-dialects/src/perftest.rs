@@ -44,7 +44,6 @@ pub struct LatencyRow {
 impl LatencyRow {
     /// Computes the row from the times of all messages in order, in ns; `divisor` is 2 for half
     /// round trips. Returns `None` below perftest's own minimum of 5.
-    #[must_use]
     pub fn from_times_ns(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
         // The last message is not timed, because no next message starts.
         let (_, timed) = times_ns.split_last()?;
@@ -103,7 +102,6 @@ pub struct MeanRow {
 impl MeanRow {
     /// Computes the row from the times of all counted messages, in ns; `divisor` is 2 for half
     /// round trips. Returns `None` without times.
-    #[must_use]
     pub fn from_times_ns(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
         let (iterations, all_ns) = (times_ns.len() as u64, times_ns.iter().sum::<u64>());
         let mean_ns = all_ns as f64 / iterations as f64;
@@ -252,7 +250,6 @@ impl std::fmt::Display for PerftestTableRow {
 
 /// Lists all results of one size, then the header of its row. As in perftest, `-U` keeps the order;
 /// `-H` sorts and drops the tail. Uses the same times as the row.
-#[must_use]
 pub fn list_results(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
     let (_, timed) = times_ns.split_last().unwrap_or((&0, &[]));
     let mut kept = timed.to_vec();
@@ -276,7 +273,6 @@ pub fn list_results(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
 }
 
 /// Returns the line below a table.
-#[must_use]
 pub const fn rule() -> &'static str {
     RULE
 }

@@ -213,7 +213,6 @@ pub struct RunLabel {
 
 impl RunLabel {
     /// Whether the run creates or removes trees for the following runs.
-    #[must_use]
     pub fn is_format(&self) -> bool {
         self.name.starts_with(FORMAT_PREFIX)
     }
@@ -299,7 +298,6 @@ pub fn compile_files(
 }
 
 /// Lists the parsed lines for `parmscan.html`: each line, its keywords and their values.
-#[must_use]
 pub fn scan(input: &VdbenchInput, around: &mut VdbenchEnv<'_>) -> String {
     let mut lines = Lines::read(input, around);
     let mut text = String::new();

@@ -125,13 +125,11 @@ const PING: &[RefusedOption] = &[
 ];
 
 /// Returns a tool whose options are left out where there is no alternative.
-#[must_use]
 pub const fn describe_tool(command: &'static str) -> EmulatedTool {
     EmulatedTool { command, otherwise: "leave it out" }
 }
 
 /// Creates a row: spellings of one or several options, reason, alternative.
-#[must_use]
 pub const fn reject(
     names: &'static str,
     why: &'static str,
@@ -141,14 +139,12 @@ pub const fn reject(
 }
 
 /// Finds the refusal of an option of iperf3, qperf, sockperf, ntttcp or ping.
-#[must_use]
 pub fn find_refusal(command: &str, option: &str) -> Option<UnsupportedOption> {
     let (tool, rows) = COMMANDS.iter().find(|(tool, _)| tool.command == command)?;
     find_refused(rows, tool, option)
 }
 
 /// Finds the refusal of an option among these rows.
-#[must_use]
 pub fn find_refused(
     rows: &[RefusedOption],
     tool: &EmulatedTool,
@@ -160,7 +156,6 @@ pub fn find_refused(
 }
 
 /// Converts a refusal to a failure: what is not supported, why, and what to do instead.
-#[must_use]
 pub fn to_failure(refusal: &UnsupportedOption, kind: FailureKind) -> CommandFailure {
     CommandFailure::new(kind, refusal.failure())
         .with_reason(refusal.why)

@@ -36,7 +36,6 @@ struct LoopInfo64 {
 }
 
 /// Returns the backing of the loop device at `path`; `None` if it has none or access is denied.
-#[must_use]
 pub fn find_backing(path: &Path) -> Option<LoopBacking> {
     /// `LOOP_GET_STATUS64` of `linux/loop.h`.
     const GET_STATUS64: u32 = 0x4C05;

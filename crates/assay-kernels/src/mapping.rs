@@ -27,7 +27,6 @@ pub enum PageAdvice {
 
 impl PageAdvice {
     /// Returns the advice for a choice of huge pages.
-    #[must_use]
     pub const fn from_huge_pages(huge_pages: bool) -> Self {
         if huge_pages { Self::Huge } else { Self::Default }
     }

@@ -107,13 +107,11 @@ macro_rules! with {
 
 impl MpiWorld {
     /// Returns this rank's number.
-    #[must_use]
     pub fn rank(&self) -> u32 {
         with!(&self.0, Inner, comm => comm.rank.cast_unsigned())
     }
 
     /// Returns the number of ranks.
-    #[must_use]
     pub fn size(&self) -> u32 {
         with!(&self.0, Inner, comm => comm.size.cast_unsigned())
     }
@@ -220,7 +218,6 @@ impl MpiBenchmark<'_> {
     }
 
     /// Returns the send and receive addresses, so that a foreign loop can run on the same memory.
-    #[must_use]
     pub fn buffer_addresses(&self) -> (*const u8, *mut u8) {
         with!(&self.0, Ready, it => (it.send.as_ptr().cast_const(), it.receive.as_ptr()))
     }

@@ -215,7 +215,6 @@ impl RsaKey {
 
     /// Encrypts a text with a public key, or decrypts it with a private one. Returns `None` if the
     /// text is too long, or was not encrypted for this key and padding.
-    #[must_use]
     pub fn convert(&self, text: &[u8], padding: RsaPadding) -> Option<Vec<u8>> {
         let library = self.library;
         // SAFETY: a valid key, of which the context becomes another owner.

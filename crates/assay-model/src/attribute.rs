@@ -43,7 +43,9 @@ pub enum AttributeKind {
     Percent,
     /// A number of which only the order of magnitude matters.
     Scientific,
-    /// A word, a name, a count or a truth value.
+    /// A whole number.
+    Count,
+    /// A word, a name, a number without a unit or a truth value.
     Plain,
 }
 
@@ -101,7 +103,7 @@ attributes! {
     /// Distance of the two CPUs of a pair: `same-core`, `same-cache`.
     Distance, "distance", Dimension, AttributeKind::Plain;
     /// Number of domains, or pairs of hosts, that were measured at the same time.
-    Concurrent, "concurrent", Identity, AttributeKind::Plain;
+    Concurrent, "concurrent", Identity, AttributeKind::Count;
     /// End of a connection: `local`, `remote`.
     End, "end", Identity, AttributeKind::Plain;
     /// Name of a storage test; the points of a curve share it.
@@ -115,11 +117,11 @@ attributes! {
     /// Kind of operation: `read`, `write`, `mix`, or an operation on files.
     Operation, "operation", Identity, AttributeKind::Plain;
     /// Number of files or directories of a tree.
-    Files, "files", Identity, AttributeKind::Plain;
+    Files, "files", Identity, AttributeKind::Count;
     /// Size of each file of a tree.
     FileBytes, "file_bytes", Identity, AttributeKind::Size;
     /// Number of directory levels of a tree.
-    Levels, "levels", Identity, AttributeKind::Plain;
+    Levels, "levels", Identity, AttributeKind::Count;
     /// Direction of the data transfer.
     Direction, "direction", Identity, AttributeKind::Plain;
     /// Size of a message, an I/O or a working set.
@@ -127,9 +129,9 @@ attributes! {
     /// Size of each array.
     BytesPerArray, "bytes_per_array", Dimension, AttributeKind::Size;
     /// Number of equations of a linear system.
-    N, "n", Identity, AttributeKind::Plain;
+    N, "n", Identity, AttributeKind::Count;
     /// Number of the CPU that issues the loads.
-    Cpu, "cpu", Dimension, AttributeKind::Plain;
+    Cpu, "cpu", Dimension, AttributeKind::Count;
     /// Instruction set of the kernel.
     InstructionSet, "instruction_set", Identity, AttributeKind::Plain;
     /// MPI library with its version.
@@ -139,7 +141,7 @@ attributes! {
     /// Binary interface (ABI) in use.
     Abi, "abi", Identity, AttributeKind::Plain;
     /// Number of processes of an MPI program.
-    Ranks, "ranks", Identity, AttributeKind::Plain;
+    Ranks, "ranks", Identity, AttributeKind::Count;
     /// Preset, the method that the benchmark follows.
     Preset, "preset", Identity, AttributeKind::Plain;
     /// Hosts that the launcher was given.
@@ -147,7 +149,7 @@ attributes! {
     /// File of hosts that the launcher was given.
     Hostfile, "hostfile", Dimension, AttributeKind::Plain;
     /// Number of threads that ran.
-    Threads, "threads", Dimension, AttributeKind::Plain;
+    Threads, "threads", Dimension, AttributeKind::Count;
     /// Kind of connection of RDMA: `rc`, `ud`.
     Connection, "connection", Identity, AttributeKind::Plain;
     /// Requested RDMA device and port: `mlx5_0:1`.
@@ -159,9 +161,9 @@ attributes! {
     /// Priority that messages were sent with: InfiniBand's service level.
     ServiceLevel, "service_level", Identity, AttributeKind::Plain;
     /// Number of concurrent connections.
-    Streams, "streams", Identity, AttributeKind::Plain;
+    Streams, "streams", Identity, AttributeKind::Count;
     /// I/O in flight on each target.
-    Depth, "depth", Identity, AttributeKind::Plain;
+    Depth, "depth", Identity, AttributeKind::Count;
     /// Share of reads in a mix.
     ReadShare, "read_share", Identity, AttributeKind::Plain;
     /// Pause of a traffic generator after each block.
@@ -173,7 +175,7 @@ attributes! {
     /// Whether the page cache is used.
     PageCache, "page_cache", Identity, AttributeKind::Plain;
     /// Passes over the target before it was measured.
-    PreconditionPasses, "precondition_passes", Identity, AttributeKind::Plain;
+    PreconditionPasses, "precondition_passes", Identity, AttributeKind::Count;
     /// Latency goal that a share of all I/O had to meet.
     Goal, "goal", Identity, AttributeKind::Plain;
     /// Point of a response curve that is not a share of the maximum: `max`.
@@ -189,7 +191,7 @@ attributes! {
     /// Whether one system call carries many datagrams, which the kernel cuts and joins.
     Segmentation, "segmentation", Identity, AttributeKind::Plain;
     /// Length of one repetition in whole seconds.
-    Seconds, "seconds", Dimension, AttributeKind::Plain;
+    Seconds, "seconds", Dimension, AttributeKind::Count;
     /// Rate at which each stream was to send, in bits per second.
     RateBitPerS, "rate_bit_per_s", Identity, BIT_RATE;
     /// Congestion control of TCP.
@@ -197,7 +199,7 @@ attributes! {
     /// Method of waiting for a reply: `spin`, `sleep`.
     Waiting, "waiting", Identity, AttributeKind::Plain;
     /// Number of streams that load the link meanwhile.
-    LoadStreams, "load_streams", Identity, AttributeKind::Plain;
+    LoadStreams, "load_streams", Identity, AttributeKind::Count;
     /// Duration for which the kernel polls the device.
     BusyPollS, "busy_poll_s", Identity, TIME;
     /// Requested messages per second.

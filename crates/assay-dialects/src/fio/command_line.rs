@@ -99,7 +99,6 @@ pub const COMMAND_LINE: &str = "command line";
 
 impl FioRequest {
     /// Returns the jobs as one command line; every option is repeated for each job.
-    #[must_use]
     pub fn to_command_line(&self) -> String {
         let mut line = String::from("fio");
         for section in &self.sections {

@@ -409,7 +409,6 @@ fn verify(members: &[LocatedOptions]) -> Verify {
 }
 
 /// Returns the steady-state window that ends a phase, and the streams that it covers.
-#[must_use]
 pub fn steady_window(plan: &FioPlan, phase: usize) -> Option<(FioSteadyWindow, Vec<usize>)> {
     let here = || plan.clones.iter().filter(|clone| clone.part.phase == phase);
     let window = here().find_map(|clone| {

@@ -58,7 +58,6 @@ pub(super) fn silent_kinds(kinds: &[String]) -> Vec<&str> {
 }
 
 /// Returns the lines of this process that the request asks for.
-#[must_use]
 pub fn lines(request: &FioRequest, plan: &FioPlan, process: u32) -> String {
     let has = |kind: &str| request.debug.iter().any(|it| it == kind);
     let mut text = String::new();

@@ -92,7 +92,6 @@ pub enum FioJobErrorKind {
 
 impl FioLocation {
     /// Returns the location of `start..end` in `text`.
-    #[must_use]
     pub fn locate(file: &str, text: &str, start: usize, end: usize) -> Self {
         let start = floor_char_boundary(text, start);
         let before = &text[..start];
@@ -126,7 +125,6 @@ impl FioJobError {
     }
 
     /// Returns advice on how to fix the error.
-    #[must_use]
     pub fn hint(&self) -> String {
         match &*self.kind {
             FioJobErrorKind::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),

@@ -10,7 +10,6 @@ use super::statistics::{
 use super::steady::FioSteadyWindow;
 
 /// Renders the document; with `bins` (`json+`), it includes every latency that occurred.
-#[must_use]
 pub fn document(outcome: &FioOutcome, bins: bool) -> String {
     let FioOutcome { info, globals, jobs, entries: results, .. } = outcome;
     let mut entries = vec![

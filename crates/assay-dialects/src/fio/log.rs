@@ -43,7 +43,6 @@ const FULL_WINDOW_SHARE: f64 = 0.999;
 const CLASSES: usize = 29 * 64;
 
 /// Returns all logs of a plan, each once.
-#[must_use]
 pub fn log_files(plan: &FioPlan) -> Vec<LogFile> {
     let mut files: Vec<LogFile> = vec![];
     for (index, clone) in plan.clones.iter().enumerate() {

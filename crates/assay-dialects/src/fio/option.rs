@@ -29,7 +29,6 @@ pub(super) const BASE: &str = "kb_base";
 
 /// Finds an option by any of its names, and returns the name that fio prints for it; fio treats `-`
 /// and `_` as equal.
-#[must_use]
 pub fn find(name: &str) -> Option<(&'static FioOption, &'static str)> {
     find_option(all_options(), name)
 }

@@ -25,7 +25,6 @@ pub struct FioOutcome {
 
 impl FioOutcome {
     /// Derives the outcome from those of the phases.
-    #[must_use]
     pub fn new(
         request: &FioRequest,
         plan: &FioPlan,

@@ -5,7 +5,6 @@ use super::outcome::FioOutcome;
 use super::{json, terse, text};
 
 /// Renders the outcome in these formats, in order.
-#[must_use]
 pub fn render(outcome: &FioOutcome, formats: &[FioFormat]) -> String {
     let start = match formats.contains(&FioFormat::Normal) {
         true => text::render_start(&outcome.jobs, &outcome.info.version),
@@ -15,7 +14,6 @@ pub fn render(outcome: &FioOutcome, formats: &[FioFormat]) -> String {
 }
 
 /// Renders results so far: without the text before the first job begins.
-#[must_use]
 pub fn render_status(outcome: &FioOutcome, formats: &[FioFormat]) -> String {
     let FioOutcome { info, terse_version, entries, .. } = outcome;
     let mut output = String::new();

@@ -64,7 +64,6 @@ pub struct ReportedJob {
 }
 
 /// Returns the options of each job that its report depends on.
-#[must_use]
 pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
     let mut group = 0;
     let job = |(index, options): (usize, &FioOptions)| {

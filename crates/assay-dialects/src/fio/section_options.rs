@@ -57,7 +57,6 @@ impl RwMode {
     };
 
     /// Whether it trims.
-    #[must_use]
     pub const fn has_trims(self) -> bool {
         self.trims || self.trims_first
     }
@@ -106,7 +105,6 @@ pub enum DirectionReport {
 
 impl DirectionReport {
     /// Whether it is the default.
-    #[must_use]
     pub const fn is_separate(&self) -> bool {
         matches!(self, Self::Separate)
     }
@@ -370,13 +368,11 @@ impl FioOptions {
     }
 
     /// Whether only time ends it; fio ignores `time_based` without `runtime`.
-    #[must_use]
     pub const fn is_endless(&self) -> bool {
         self.time_based && self.runtime_s.is_some()
     }
 
     /// Returns the share of reads; fixed unless the job both reads and writes.
-    #[must_use]
     pub const fn read_share(&self) -> f64 {
         match (self.rw.reads, self.rw.writes) {
             (true, true) => self.read_percent / 100.0,
@@ -386,7 +382,6 @@ impl FioOptions {
     }
 
     /// Whether I/O has the sizes of reads, and of writes.
-    #[must_use]
     pub const fn uses_sizes(&self) -> (bool, bool) {
         match self.behaviour.sizes_by_order {
             true => (true, true),
@@ -396,7 +391,6 @@ impl FioOptions {
 
     /// Returns the sizes of reads, or of writes if those of reads are not used; then the sizes of
     /// writes if they differ.
-    #[must_use]
     pub fn sizes_of_io(&self) -> (&[SizeShare], &[SizeShare]) {
         match self.uses_sizes() {
             (true, true) if self.sizes.read != self.sizes.write => {

@@ -91,7 +91,6 @@ impl DiskUse {
     }
 
     /// Returns the busy time in percent of the run.
-    #[must_use]
     pub fn utilisation(&self) -> f64 {
         (100.0 * self.busy_ms as f64 / self.elapsed_ms.max(1) as f64).min(100.0)
     }
@@ -207,13 +206,11 @@ impl DirectionStatistics {
     }
 
     /// Returns B/s, truncated as fio prints it.
-    #[must_use]
     pub fn bytes_per_s(&self) -> u64 {
         per_second(self.bytes, self.runtime_s) as u64
     }
 
     /// Returns IO/s.
-    #[must_use]
     pub fn ios_per_s(&self) -> f64 {
         per_second(self.ios, self.runtime_s)
     }
@@ -277,14 +274,12 @@ pub struct EntryResult {
 
 impl EntryResult {
     /// Returns the number of syncs that fio counts.
-    #[must_use]
     pub fn counted_syncs(&self) -> u64 {
         let syncs = self.syncs.as_ref().filter(|_| !self.job.uncounted_syncs);
         syncs.map_or(0, |times| times.all.len())
     }
 
     /// Returns the entry if it reports each direction.
-    #[must_use]
     pub fn separate(&self) -> Option<&Self> {
         (self.job.direction_report != DirectionReport::Mixed).then_some(self)
     }
@@ -321,7 +316,6 @@ pub(super) fn results(
 
 /// Returns the groups of a report: number, then totals of reads, writes, trims, and of all directions
 /// of entries that report them together.
-#[must_use]
 pub fn groups(results: &[EntryResult]) -> Vec<(usize, [Option<GroupTotals>; 4])> {
     let mut numbers: Vec<usize> = results.iter().map(|result| result.group).collect();
     numbers.dedup();

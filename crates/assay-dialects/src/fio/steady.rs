@@ -33,7 +33,6 @@ pub struct FioSteadyWindow {
 
 impl FioSteadyWindow {
     /// Creates the window of a job with a steady-state criterion; `None` without one.
-    #[must_use]
     pub fn from_behaviour(manner: &IoBehaviour) -> Option<Self> {
         let length = (manner.steady_duration_s / SAMPLE_S) as usize;
         let steady = manner.steady.filter(|_| length > 0)?;

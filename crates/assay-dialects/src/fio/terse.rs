@@ -11,7 +11,6 @@ use super::statistics::{
 const PERCENTILES: usize = 20;
 
 /// Renders one line per report entry.
-#[must_use]
 pub fn lines(results: &[EntryResult], run_info: &FioRunInfo, version: u32) -> String {
     let groups = groups(results);
     let mut text = String::new();

@@ -13,7 +13,6 @@ use super::statistics::{
 use super::steady::FioSteadyWindow;
 
 /// Renders the text before the first job begins.
-#[must_use]
 pub fn render_start(jobs: &[ReportedJob], version: &str) -> String {
     let mut text = String::new();
     let mut clones = 0;
@@ -41,7 +40,6 @@ fn format_size_range((minimum, maximum): (u64, u64), job: &ReportedJob) -> Strin
 }
 
 /// Renders the results of all jobs and groups.
-#[must_use]
 pub fn render_end(results: &[EntryResult], run_info: &FioRunInfo) -> String {
     let mut text = String::from("\n");
     let groups = groups(results);

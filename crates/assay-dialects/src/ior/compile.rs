@@ -33,7 +33,6 @@ const DEFAULT_SEED: u64 = 0x10_12;
 const INTERVAL_S: f64 = 1.0;
 
 /// Returns the phases of one repetition (counted from 0) with their purposes.
-#[must_use]
 pub fn compile(options: &IorOptions, repetition: u32) -> (StoragePlan, Vec<IorAccess>) {
     let wanted = [
         (options.write, IorAccess::Write),
@@ -50,7 +49,6 @@ pub fn compile(options: &IorOptions, repetition: u32) -> (StoragePlan, Vec<IorAc
 }
 
 /// Returns the phase of one access in one repetition.
-#[must_use]
 pub fn phase(options: &IorOptions, access: IorAccess, repetition: u32) -> StoragePhase {
     // IOR applies its delay before writes and before reads.
     let waits = access != IorAccess::CheckWrite;
@@ -109,7 +107,6 @@ fn part_read_by(options: &IorOptions, rank: u32, repetition: u32) -> u32 {
 }
 
 /// Returns the name of the file that contains the part of `rank`.
-#[must_use]
 pub fn file_name(options: &IorOptions, rank: u32, repetition: u32) -> String {
     let mut name = options.test_file.clone();
     if options.file_per_rank {
@@ -126,7 +123,6 @@ pub fn file_name(options: &IorOptions, rank: u32, repetition: u32) -> String {
 }
 
 /// Returns the folders of the ranks with `-u`, which must exist before the files.
-#[must_use]
 pub fn folders(options: &IorOptions) -> Vec<PathBuf> {
     if !(options.unique_dir && options.file_per_rank) {
         return vec![];
@@ -171,7 +167,6 @@ fn target(
 }
 
 /// Whether the sizes are limits that the deadline comes before: files grow as they are written.
-#[must_use]
 pub const fn grows(options: &IorOptions) -> bool {
     options.wear_out && options.random < 2 && options.prefill_bytes == 0
 }
@@ -206,7 +201,6 @@ fn stream(options: &IorOptions, access: IorAccess, rank: u32) -> StorageStream {
 }
 
 /// Returns the phase of wear-out after a deadline: all ranks catch up with the fastest one. `done` counts transfers by rank. `None` if all have done as much.
-#[must_use]
 pub fn wear_out_phase(
     options: &IorOptions,
     access: IorAccess,

@@ -10,7 +10,6 @@ use super::text::{IorRunInfo, describe_options};
 const MIB: f64 = 1_048_576.0;
 
 /// Renders the document.
-#[must_use]
 pub fn document(run_info: &IorRunInfo, tests: &[IorTestResult], finished: &str) -> String {
     let (system, host) = &run_info.machine;
     let numbered = || tests.iter().enumerate();

@@ -171,7 +171,6 @@ pub enum IorOptionsError {
 
 impl IorOptionsError {
     /// Returns the error without its location.
-    #[must_use]
     pub fn without_location(&self) -> &Self {
         match self {
             Self::Words { what, .. } | Self::Line { what, .. } => what.without_location(),
@@ -180,7 +179,6 @@ impl IorOptionsError {
     }
 
     /// Returns advice on how to fix the error.
-    #[must_use]
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
@@ -305,14 +303,12 @@ impl IorOptions {
     }
 
     /// Returns the transfers of one rank in one repetition.
-    #[must_use]
     pub const fn transfers_per_rank(&self) -> u64 {
         self.block_bytes / self.transfer_bytes * self.segments
     }
 
     /// Returns the bytes that a file must hold to be read; `None` if fewer transfers may have been
     /// written.
-    #[must_use]
     pub fn required_file_bytes(&self) -> Option<u64> {
         let is_whole =
             self.deadline_s == 0 && self.wear_out_transfers == 0 && self.status_file.is_none();
@@ -321,7 +317,6 @@ impl IorOptions {
     }
 
     /// Returns the bytes of one direction in one repetition.
-    #[must_use]
     pub const fn aggregate_bytes(&self) -> u64 {
         self.block_bytes * self.segments * self.ranks as u64
     }

@@ -58,7 +58,6 @@ pub struct AccessResult {
 
 impl AccessResult {
     /// Derives the figures of a phase; `None` if nothing was transferred or the phase is not timed.
-    #[must_use]
     pub fn from_outcome(
         access: IorAccess,
         repetition: u32,
@@ -86,7 +85,6 @@ impl AccessResult {
 
     /// Adds the wear-out phases after the deadline; `done` counts transfers by rank at the
     /// deadline.
-    #[must_use]
     pub fn with_wear_out(
         mut self,
         options: &IorOptions,
@@ -111,19 +109,16 @@ impl AccessResult {
     }
 
     /// Returns the seconds from the first open to the last close.
-    #[must_use]
     pub fn total_s(&self) -> f64 {
         self.open_s + self.elapsed_s + self.close_s
     }
 
     /// Returns B/s over the total time.
-    #[must_use]
     pub fn bytes_per_s(&self) -> f64 {
         self.bytes as f64 / self.total_s()
     }
 
     /// Returns transfers per second, without open and close.
-    #[must_use]
     pub fn transfers_per_s(&self) -> f64 {
         self.transfers as f64 / self.elapsed_s
     }
@@ -163,7 +158,6 @@ pub struct Moments {
 }
 
 /// Summarizes the repetitions of `access`; `None` if there are none.
-#[must_use]
 pub fn summarize(test: &IorTestResult, access: IorAccess) -> Option<AccessSummary> {
     let IorTestResult { options, results, .. } = test;
     let done: Vec<&AccessResult> = results.iter().filter(|it| it.access == access).collect();

@@ -30,7 +30,6 @@ fn push_key(text: &mut String, key: &str, value: &str) {
 }
 
 /// Renders the header before all tests.
-#[must_use]
 pub fn render_head(run_info: &IorRunInfo) -> String {
     let (system, host) = &run_info.machine;
     let mut text = format!("IOR-{}: MPI Coordinated Test of Parallel I/O\n", run_info.version);
@@ -41,7 +40,6 @@ pub fn render_head(run_info: &IorRunInfo) -> String {
 }
 
 /// Renders a test up to its first result; `number` counts tests from 0.
-#[must_use]
 pub fn render_start(test: &IorTestResult, number: usize) -> String {
     let mut text = String::new();
     push_key(&mut text, "TestID", &number.to_string());
@@ -78,7 +76,6 @@ pub(crate) fn format_capacity(capacity: FileSystemCapacity) -> String {
 }
 
 /// Lists the options with IOR's names and in IOR's order.
-#[must_use]
 pub fn describe_options(options: &IorOptions) -> Vec<(&'static str, String)> {
     let ranks = options.ranks.to_string();
     let mut list = vec![
@@ -146,7 +143,6 @@ fn stonewall_line(options: &IorOptions, wall: Stonewall) -> String {
 }
 
 /// Renders the line of one result.
-#[must_use]
 pub fn render_result(options: &IorOptions, result: &AccessResult) -> String {
     let name = if result.access == IorAccess::Write { "write" } else { "read" };
     let widths = [11, 11, 12, 11, 11, 11, 11, 11, 11];
@@ -184,7 +180,6 @@ fn format_number(value: f64) -> String {
 }
 
 /// Renders the lines after the results of one test, which scripts for IOR 3 expect.
-#[must_use]
 pub fn render_maximum(test: &IorTestResult) -> String {
     let mut text = String::new();
     for (name, access) in [("Max Write: ", IorAccess::Write), ("Max Read:  ", IorAccess::Read)]
@@ -199,7 +194,6 @@ pub fn render_maximum(test: &IorTestResult) -> String {
 }
 
 /// Renders the text after the last test.
-#[must_use]
 pub fn render_end(tests: &[IorTestResult], finished: &str) -> String {
     let mut text = "\nSummary of all tests:\n\
          Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    Mean(s) \
@@ -216,7 +210,6 @@ pub fn render_end(tests: &[IorTestResult], finished: &str) -> String {
 }
 
 /// Renders the whole output.
-#[must_use]
 pub fn document(run_info: &IorRunInfo, tests: &[IorTestResult], finished: &str) -> String {
     let mut text = render_head(run_info);
     for (number, test) in tests.iter().enumerate() {
@@ -270,7 +263,6 @@ fn moments(moments: Moments, unit: f64) -> String {
 }
 
 /// Renders one line per result, for `summaryFormat=CSV`.
-#[must_use]
 pub fn csv(tests: &[IorTestResult]) -> String {
     let mut text =
         "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),\

@@ -8,7 +8,6 @@ use super::{
 };
 
 /// Builds the whole document (`-J`). A failed test keeps its measurements and adds `error`.
-#[must_use]
 pub fn build_document(
     start: Option<&Iperf3Start>,
     intervals: &[Iperf3Interval],
@@ -53,7 +52,6 @@ fn without_fractions(value: Value) -> Value {
 }
 
 /// Formats one line of `--json-stream`, with the number of the test if several run at once.
-#[must_use]
 pub fn event_line(name: &str, data: Value, test: Option<u64>) -> String {
     let data = without_fractions(data);
     match test {
@@ -63,7 +61,6 @@ pub fn event_line(name: &str, data: Value, test: Option<u64>) -> String {
 }
 
 /// Builds the object `start`.
-#[must_use]
 pub fn start_object(start: &Iperf3Start) -> Value {
     let connected: Vec<Value> = start
         .connected
@@ -143,7 +140,6 @@ fn format_date(time_s: u64) -> String {
 }
 
 /// Builds one element of `intervals`.
-#[must_use]
 pub fn interval_object(interval: &Iperf3Interval, bidirectional: bool) -> Value {
     let streams: Vec<Value> = interval.streams.iter().map(stream_interval_object).collect();
     let mut value = json!({ "streams": streams });
@@ -204,7 +200,6 @@ fn put_losses(value: &mut Value, stretch: &StreamInterval) {
 }
 
 /// Builds the object `end`.
-#[must_use]
 pub fn end_object(end: &Iperf3End, udp: bool, bidirectional: bool) -> Value {
     let file = end.file.as_ref();
     let streams: Vec<Value> =

@@ -33,7 +33,6 @@ pub const INCOMPLETE: &str =
     "The test failed before its end: the intervals above are all that was measured.\n";
 
 /// Formats the lines before the first interval.
-#[must_use]
 pub fn format_start(start: &Iperf3Start, style: Iperf3TextStyle) -> String {
     let mut text = String::new();
     let peer = &start.peer;
@@ -79,7 +78,6 @@ fn column_header(style: Iperf3TextStyle, columns: &str) -> String {
 }
 
 /// Formats the lines of one interval, with the sum of several streams.
-#[must_use]
 pub fn format_interval(interval: &Iperf3Interval, style: Iperf3TextStyle) -> String {
     let mut text: String =
         interval.streams.iter().map(|stream| interval_line(stream, style)).collect();
@@ -165,7 +163,6 @@ fn format_two_digits(value: f64) -> String {
 }
 
 /// Formats the summary after the last interval.
-#[must_use]
 pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     let mut text = RULE.to_owned();
     let columns =
@@ -293,14 +290,12 @@ pub(super) const fn file_percent(bytes: u64, size: u64) -> u64 {
 }
 
 /// Formats the banner of a server of several clients at once.
-#[must_use]
 pub fn concurrent_banner(port: u16, clients: usize) -> String {
     let rule = "-".repeat(59);
     format!("{rule}\nServer listening on {port} (up to {clients} clients at once)\n{rule}\n")
 }
 
 /// Formats the banner of a server that waits for test number `test`.
-#[must_use]
 pub fn listening_banner(port: u16, test: u64) -> String {
     let rule = "-".repeat(59);
     format!("{rule}\nServer listening on {port} (test #{test})\n{rule}\n")

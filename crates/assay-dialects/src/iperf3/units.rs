@@ -19,7 +19,6 @@ pub enum RateFormat {
 
 impl RateFormat {
     /// Parses the letter of `-f`: `k m g t` for bits, `K M G T` for bytes, `a` or `A` for adaptive.
-    #[must_use]
     pub fn from_letter(letter: &str) -> Option<Self> {
         let power = |letters: &str| letters.find(letter).map(|index| index as u32 + 1);
         match letter {
@@ -34,13 +33,11 @@ const PREFIXES: [&str; 5] = ["", "K", "M", "G", "T"];
 
 /// Formats a size like `1.61 GByte`, the number four characters wide; iperf3 appends `s` or
 /// `s/sec`.
-#[must_use]
 pub fn format_bytes(value: f64) -> String {
     format_scaled(value, 1024.0, "Byte", None)
 }
 
 /// Formats a rate like `13.9 Gbit`, in the requested unit.
-#[must_use]
 pub fn format_rate(bit_per_s: f64, format: RateFormat) -> String {
     match format {
         RateFormat::Adaptive => format_scaled(bit_per_s, 1000.0, "bit", None),
@@ -65,13 +62,11 @@ fn format_scaled(mut value: f64, step: f64, unit: &str, fixed: Option<u32>) -> S
 
 /// Parses a size of `-l`, `-w`, `-n` or `-k`: `k`, `m`, `g`, `t` are powers of 1024, in either
 /// case.
-#[must_use]
 pub fn parse_size(text: &str) -> Option<u64> {
     parse_quantity(text, 1024.0)
 }
 
 /// Parses a rate of `-b` or `--fq-rate`: `k`, `m`, `g`, `t` are powers of 1000, in either case.
-#[must_use]
 pub fn parse_rate(text: &str) -> Option<u64> {
     parse_quantity(text, 1000.0)
 }

@@ -35,7 +35,6 @@ pub struct TreeSize {
 
 impl TreeSize {
     /// Returns the numbers; `None` if they are too large.
-    #[must_use]
     pub fn from_options(options: &MdtestOptions) -> Option<Self> {
         let branching = u64::from(options.branching);
         let mut leaves: u64 = 1;
@@ -95,7 +94,6 @@ pub struct MdtestLayout<'o> {
 
 impl<'o> MdtestLayout<'o> {
     /// Lays out an iteration of this many tasks.
-    #[must_use]
     pub fn new(options: &'o MdtestOptions, tasks: u32, iteration: u32) -> Option<Self> {
         let size = TreeSize::from_options(options)?;
         let tree = order_tree(options, size.directories);
@@ -106,13 +104,11 @@ impl<'o> MdtestLayout<'o> {
     }
 
     /// Returns the index of the path (`-d`) of a task.
-    #[must_use]
     pub const fn path_of(&self, task: u32) -> usize {
         task as usize % self.options.paths.len()
     }
 
     /// Returns the number of operations of a task in a phase.
-    #[must_use]
     pub fn count(&self, phase: MdtestPhase, task: u32) -> u64 {
         let is_idle = match phase {
             MdtestPhase::TreeCreation | MdtestPhase::TreeRemoval => {
@@ -135,7 +131,6 @@ impl<'o> MdtestLayout<'o> {
     }
 
     /// Returns the task whose items a task uses in a phase.
-    #[must_use]
     pub fn owner(&self, phase: MdtestPhase, task: u32) -> u32 {
         let shifts = match phase {
             MdtestPhase::DirectoryQuery
@@ -152,13 +147,11 @@ impl<'o> MdtestLayout<'o> {
     }
 
     /// Returns the seed of the data in the files of a task.
-    #[must_use]
     pub fn data_seed(&self, owner: u32) -> u64 {
         seed::derive_seed(self.options.data_seed.cast_unsigned(), owner.into())
     }
 
     /// Returns the order of a task's queries and reads, if it is random.
-    #[must_use]
     pub fn shuffle(&self, task: u32) -> Option<Vec<u64>> {
         if !self.options.is_random() {
             return None;
@@ -173,7 +166,6 @@ impl<'o> MdtestLayout<'o> {
     }
 
     /// Returns the number of the item of a position in a phase.
-    #[must_use]
     pub fn item_number(&self, phase: MdtestPhase, position: u64, order: Option<&[u64]>) -> u64 {
         let position = position % self.items_per_folder().max(1);
         let each = self.size.items_per_directory.max(1);

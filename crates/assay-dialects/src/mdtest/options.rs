@@ -141,7 +141,6 @@ pub enum MdtestOptionsError {
 
 impl MdtestOptionsError {
     /// Returns advice on how to fix the error.
-    #[must_use]
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
@@ -362,7 +361,6 @@ impl MdtestOptions {
     }
 
     /// Returns the numbers of tasks that are measured, in order.
-    #[must_use]
     pub fn task_counts(&self) -> Vec<u32> {
         if self.last_tasks == 0 {
             return vec![self.tasks];
@@ -371,7 +369,6 @@ impl MdtestOptions {
     }
 
     /// Whether items are queried and read in random order.
-    #[must_use]
     pub const fn is_random(&self) -> bool {
         self.random_seed > 0
     }
@@ -384,7 +381,6 @@ impl MdtestOptions {
     }
 
     /// Whether anything is created, renamed or removed.
-    #[must_use]
     pub const fn changes_items(&self) -> bool {
         self.create || self.remove || (self.rename && self.directories_only)
     }

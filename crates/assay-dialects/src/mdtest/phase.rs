@@ -36,7 +36,6 @@ impl MdtestPhase {
     ];
 
     /// Returns its name in mdtest's table.
-    #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
             Self::DirectoryCreation => "Directory creation",
@@ -53,7 +52,6 @@ impl MdtestPhase {
     }
 
     /// Returns the name of its operation in assay's results.
-    #[must_use]
     pub const fn operation(self) -> &'static str {
         match self {
             Self::DirectoryCreation => "mkdir",
@@ -70,7 +68,6 @@ impl MdtestPhase {
     }
 
     /// Whether its items are files.
-    #[must_use]
     pub const fn is_of_files(self) -> bool {
         matches!(
             self,
@@ -79,7 +76,6 @@ impl MdtestPhase {
     }
 
     /// Whether it creates or removes the directories of the tree.
-    #[must_use]
     pub const fn is_of_trees(self) -> bool {
         matches!(self, Self::TreeCreation | Self::TreeRemoval)
     }
@@ -97,7 +93,6 @@ impl MdtestPhase {
     }
 
     /// Whether the delay (`-p`) precedes it: it is the first of its kind of items.
-    #[must_use]
     pub fn waits(self, phases: &[Self]) -> bool {
         let is_same_kind =
             |it: &&Self| !it.is_of_trees() && it.is_of_files() == self.is_of_files();
@@ -106,7 +101,6 @@ impl MdtestPhase {
 }
 
 /// Returns the phases of an iteration in order.
-#[must_use]
 pub fn list_phases(options: &MdtestOptions) -> Vec<MdtestPhase> {
     use MdtestPhase as Phase;
     let (directories, files) = (options.directories_only, options.files_only);

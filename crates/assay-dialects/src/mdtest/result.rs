@@ -88,7 +88,6 @@ pub enum TableKind {
 
 impl PhaseResult {
     /// Returns operations per second of all tasks; of a tree, directories per second.
-    #[must_use]
     pub fn rate_per_s(&self) -> f64 {
         let tasks = if self.phase.is_of_trees() { 1 } else { self.tasks_s.len() };
         divide(self.items as f64 * tasks as f64, self.elapsed_s)
@@ -102,7 +101,6 @@ impl PhaseResult {
     }
 
     /// Returns the value of each task, before it waits for the others. mdtest has none for trees.
-    #[must_use]
     pub fn task_values(&self, kind: TableKind) -> Vec<f64> {
         let of_task = |seconds: &f64| match kind {
             _ if self.phase.is_of_trees() => 0.0,
@@ -120,14 +118,12 @@ impl MdtestTest {
     }
 
     /// Summarizes the iterations of a phase; all values of a phase that was not run are 0.
-    #[must_use]
     pub fn summarize(&self, phase: MdtestPhase, kind: TableKind) -> IterationStatistics {
         let values: Vec<f64> = self.results_of(phase).map(|it| it.value(kind)).collect();
         IterationStatistics::from_values(&values)
     }
 
     /// Summarizes the values of single tasks of a phase; those of a tree are the phase's.
-    #[must_use]
     pub fn summarize_tasks(&self, phase: MdtestPhase, kind: TableKind) -> IterationStatistics {
         if phase.is_of_trees() {
             return self.summarize(phase, kind);

@@ -16,13 +16,11 @@ const OPEN_ONLY_WARNING: &str =
     "WARNING: Read bytes is 0, thus, a read test will actually just open/close\n";
 
 /// Formats the command as mdtest prints it.
-#[must_use]
 pub fn format_command(words: &[String]) -> String {
     words.iter().fold("mdtest".to_owned(), |text, word| format!("{text} '{word}'"))
 }
 
 /// Renders the text before the tests.
-#[must_use]
 pub fn render_head(report: &MdtestReport) -> String {
     let MdtestReport { options, version, command, began, capacity, .. } = report;
     let tasks = options.tasks;
@@ -53,7 +51,6 @@ pub fn render_head(report: &MdtestReport) -> String {
 }
 
 /// Renders the line before the iterations of a test.
-#[must_use]
 pub fn render_start(options: &MdtestOptions, test: &MdtestTest) -> String {
     let (tasks, all) = (test.tasks, u64::from(test.tasks) * test.items);
     match (options.files_only, options.directories_only) {
@@ -65,7 +62,6 @@ pub fn render_start(options: &MdtestOptions, test: &MdtestTest) -> String {
 }
 
 /// Renders the lines of a result: tasks that had to catch up, and with `-v` its time and rate.
-#[must_use]
 pub fn render_result(options: &MdtestOptions, result: &PhaseResult) -> String {
     let mut text = String::new();
     if let Some(StonewallProgress { minimum, maximum, mean }) = result.stonewall {
@@ -86,7 +82,6 @@ pub fn render_result(options: &MdtestOptions, result: &PhaseResult) -> String {
 }
 
 /// Renders the tables of a test.
-#[must_use]
 pub fn render_summary(options: &MdtestOptions, test: &MdtestTest) -> String {
     let kinds: &[TableKind] = match (options.print_rate_and_time, options.print_time) {
         (true, _) => &[TableKind::Rates, TableKind::Times],
@@ -97,13 +92,11 @@ pub fn render_summary(options: &MdtestOptions, test: &MdtestTest) -> String {
 }
 
 /// Renders the text after the last test.
-#[must_use]
 pub fn render_end(report: &MdtestReport) -> String {
     format!("-- finished at {} --\n\n", report.finished)
 }
 
 /// Renders the whole output; a run that did not end has no summary of its last test.
-#[must_use]
 pub fn document(report: &MdtestReport) -> String {
     let mut text = render_head(report);
     let is_whole = !report.finished.is_empty();

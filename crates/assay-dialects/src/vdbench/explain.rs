@@ -10,7 +10,6 @@ use assay_model::workload::file_set::FileTree;
 use super::{RateLabel, VdbenchExecution, output};
 
 /// Lists every run with its storage, workloads and I/O in flight, then total bytes and seconds.
-#[must_use]
 pub fn explain(execution: &VdbenchExecution) -> String {
     let mut text =
         String::from("Nothing is read or written: the runs of the parameter files.\n");

@@ -33,13 +33,11 @@ pub struct RowTime<'a> {
 }
 
 /// Formats `Starting RD=…` without the time of day; `rate_per_s` is the run's rate, once known.
-#[must_use]
 pub fn starting_line(label: &RunLabel, rate_per_s: Option<f64>) -> String {
     format!("Starting {}", describe_run(label, rate_per_s))
 }
 
 /// Formats `Simulating RD=…`, as for `-s`.
-#[must_use]
 pub fn simulating_line(label: &RunLabel) -> String {
     format!("Simulating {}", describe_run(label, None))
 }
@@ -60,7 +58,6 @@ fn describe_run(label: &RunLabel, rate_per_s: Option<f64>) -> String {
 }
 
 /// Formats the loops as `threads=32 xfersize=8k`, or `None`.
-#[must_use]
 pub fn format_loops(label: &RunLabel) -> String {
     if label.loops.is_empty() {
         return "None".into();
@@ -71,7 +68,6 @@ pub fn format_loops(label: &RunLabel) -> String {
 }
 
 /// Formats the rate in Vdbench's words.
-#[must_use]
 pub fn format_rate(label: RateLabel, rate_per_s: Option<f64>) -> String {
     match (label, rate_per_s) {
         (RateLabel::UncontrolledMax, _) => "Uncontrolled MAX".into(),
@@ -86,7 +82,6 @@ pub fn format_rate(label: RateLabel, rate_per_s: Option<f64>) -> String {
 }
 
 /// Formats the two lines above the table; `date` is like `Nov 21, 2026`.
-#[must_use]
 pub fn heading(date: &str) -> String {
     let above = [
         "interval", "i/o", "MB/sec", "bytes", "read", "resp", "read", "write", "resp", "resp",
@@ -104,7 +99,6 @@ pub fn heading(date: &str) -> String {
 }
 
 /// Formats one line of the table: an interval (its number) or an average (`avg_61-660`).
-#[must_use]
 pub fn table_line(tod: TimeOfDay<'_>, label: &str, measured: &StorageTotals) -> String {
     let cells = [
         label.to_owned(),
@@ -125,14 +119,12 @@ pub fn table_line(tod: TimeOfDay<'_>, label: &str, measured: &StorageTotals) -> 
 }
 
 /// Formats the label of an average over intervals, counted from 1.
-#[must_use]
 pub fn average_label(first: usize, last: usize) -> String {
     format!("avg_{first}-{last}")
 }
 
 /// Returns the first interval of the average: the one after the warm-up, or the second without a
 /// warm-up.
-#[must_use]
 pub fn first_averaged_interval(label: &RunLabel) -> usize {
     if label.warmup_s > 0.0 {
         ((label.warmup_s / label.interval_s).round() as usize).saturating_add(1)
@@ -146,7 +138,6 @@ pub fn first_averaged_interval(label: &RunLabel) -> usize {
 /// The number of independent arrivals in a given time has a standard deviation of √expected
 /// (Poisson). A run misses its rate if more than three of them, and more than three per cent, are
 /// missing.
-#[must_use]
 pub fn is_rate_missed(rate_per_s: f64, count: u64, seconds: f64) -> bool {
     /// Below this share of the requested rate, the rate counts as missed.
     const REACHED: f64 = 0.97;

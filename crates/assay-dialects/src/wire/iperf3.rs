@@ -48,7 +48,6 @@ pub struct Cookie(pub [u8; COOKIE_BYTES]);
 
 impl Cookie {
     /// Creates a cookie from the low five bits of each random byte.
-    #[must_use]
     pub fn from_random(random: [u8; COOKIE_BYTES - 1]) -> Self {
         let mut cookie = [0; COOKIE_BYTES];
         for (to, from) in cookie.iter_mut().zip(random) {
@@ -58,7 +57,6 @@ impl Cookie {
     }
 
     /// Returns the characters without the terminating zero; invalid UTF-8 is replaced.
-    #[must_use]
     pub fn text(&self) -> String {
         let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(COOKIE_BYTES);
         String::from_utf8_lossy(&self.0[..end]).into_owned()
@@ -111,7 +109,6 @@ impl ControlState {
     ];
 
     /// Returns the byte of the protocol.
-    #[must_use]
     pub fn byte(self) -> u8 {
         let row = Self::ALL.iter().find(|(_, state)| *state == self);
         row.map(|(byte, _)| *byte).expect("every state has its row")
@@ -125,7 +122,6 @@ impl ControlState {
 
 /// Returns the number of stream `index` (from 0): 1, 3, 4, 5 … Real iperf3 matches results by these
 /// numbers, and has skipped 2 since its first release.
-#[must_use]
 pub const fn stream_id(index: usize) -> usize {
     if index == 0 { 1 } else { index + 2 }
 }

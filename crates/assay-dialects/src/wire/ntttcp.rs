@@ -48,7 +48,6 @@ pub enum SyncRequest {
 
 impl SyncRequest {
     /// Returns the number on the wire.
-    #[must_use]
     pub const fn encode(self) -> [u8; 4] {
         let number = match self {
             Self::State => ASK_STATE,
@@ -63,7 +62,6 @@ impl SyncRequest {
 
 /// Whether ntttcp's receiver takes a number of seconds for another request. It takes 82 for `R`, too,
 /// but then starts the test with the right length.
-#[must_use]
 pub fn is_mistaken_for_request(seconds: u32) -> bool {
     [ASK_STATE, START_ALL, EXIT].map(SyncNumber::cast_unsigned).contains(&seconds)
 }
@@ -84,7 +82,6 @@ pub enum SyncReply {
 
 impl SyncReply {
     /// Returns the number on the wire.
-    #[must_use]
     pub const fn encode(self) -> [u8; 4] {
         let number = match self {
             Self::State(state) => state as SyncNumber,
@@ -192,7 +189,6 @@ impl SenderRequests {
 
 /// Returns the seconds that a receiver answers to a proposal: the larger of both, and 0 if either end
 /// has no limit. With several senders the receiver's own time counts.
-#[must_use]
 pub const fn agree_on_seconds(
     own: SyncNumber,
     proposed: SyncNumber,

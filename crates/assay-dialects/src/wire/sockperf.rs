@@ -14,7 +14,6 @@ pub const MAX_DATAGRAM_BYTES: usize = 65_507;
 pub const MAX_STREAM_BYTES: usize = (1 << 20) - 1;
 
 /// Whether a message can have this length, over UDP or TCP.
-#[must_use]
 pub fn is_message_length(length: u32) -> bool {
     (SockperfHeader::BYTES..=MAX_STREAM_BYTES).contains(&(length as usize))
 }
@@ -90,7 +89,6 @@ impl SockperfHeader {
     }
 
     /// Reads the header of a message; `None` if fewer bytes have arrived.
-    #[must_use]
     pub fn decode(message: &[u8]) -> Option<Self> {
         let (sequence, rest) = message.split_first_chunk()?;
         let (flags, rest) = rest.split_first_chunk()?;
@@ -117,7 +115,6 @@ pub struct SockperfReceiver {
 
 impl SockperfReceiver {
     /// Creates a buffer for messages up to this length.
-    #[must_use]
     pub fn new(max_message_bytes: usize) -> Self {
         let max_message_bytes = max_message_bytes.max(SockperfHeader::BYTES);
         // A receive beyond the message is a datagram that is too long.

@@ -25,7 +25,6 @@ fn assay_test(record: &CaseRecord) -> Option<&RdmaWorkload> {
 }
 
 /// Whether a run of a suite contains tests that perftest has a table for.
-#[must_use]
 pub fn has_tests(run: &Run) -> bool {
     run.finished_cases().any(|record| assay_test(record).is_some())
 }

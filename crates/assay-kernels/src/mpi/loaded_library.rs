@@ -81,25 +81,21 @@ impl LoadedMpi {
     }
 
     /// Returns the file that the functions come from.
-    #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
     /// Returns the library's ABI.
-    #[must_use]
     pub fn abi(&self) -> Abi {
         self.abi
     }
 
     /// Returns the library's version string.
-    #[must_use]
     pub fn banner(&self) -> &str {
         &self.banner
     }
 
     /// Returns the version of the MPI standard that the library implements: major and minor.
-    #[must_use]
     pub fn standard(&self) -> (i32, i32) {
         self.standard
     }

@@ -19,7 +19,6 @@ pub enum ReductionElement {
 
 impl ReductionElement {
     /// Returns the bytes of an element.
-    #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
             Self::Integer | Self::Float => ELEMENT_BYTES,
@@ -101,7 +100,6 @@ pub(super) fn buffer_bytes(
 
 /// Returns the bytes of memory that each rank needs for messages of `bytes`; `None` beyond the
 /// address space.
-#[must_use]
 pub fn memory_bytes(
     kind: MpiBenchmarkKind,
     bytes: usize,

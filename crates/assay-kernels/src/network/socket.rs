@@ -187,7 +187,6 @@ pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
 }
 
 /// Whether TCP sockets support this congestion control; nothing is sent.
-#[must_use]
 pub fn supports_congestion(name: &str) -> bool {
     let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let options =

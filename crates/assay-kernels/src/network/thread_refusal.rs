@@ -14,7 +14,6 @@ impl ThreadRefusal {
     }
 
     /// Whether an error is such a refusal.
-    #[must_use]
     pub fn is_cause(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|it| it.is::<Self>())
     }

@@ -34,7 +34,6 @@ impl SendingSocket {
     }
 
     /// Returns the smoothed round trip of a TCP connection, in microseconds.
-    #[must_use]
     pub fn round_trip_us(&self) -> Option<u32> {
         match self {
             Self::Tcp(stream) => tcp_info::read(stream).ok().map(|it| it.rtt_us),

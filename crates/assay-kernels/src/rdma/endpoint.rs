@@ -286,7 +286,6 @@ impl Endpoint {
 
     /// Returns the share of the messages' memory that is in huge pages; `None` if it is smaller
     /// than one.
-    #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
         let bytes = self.memory.len_bytes();
         let huge =

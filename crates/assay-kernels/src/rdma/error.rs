@@ -189,7 +189,6 @@ impl DeviceResource {
 
 impl RdmaError {
     /// Returns advice for the user.
-    #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
             Self::NoLibrary { .. } | Self::NoFunction(_) | Self::InterfaceMismatch(_) => {

@@ -241,7 +241,6 @@ fn mark_interval(all: u64, every: u64) -> u64 {
 
 impl RdmaPass {
     /// Whether messages may be lost, because they are not sent again.
-    #[must_use]
     pub fn may_lose_messages(&self, connection: Connection) -> bool {
         connection == Connection::Ud && self.operation == RdmaOperation::Send && self.depth > 1
     }

@@ -62,7 +62,6 @@ impl Endpoint {
     pub const DEFAULT_RECEIVES: u32 = 512;
 
     /// Returns the number of requests that queue pairs need for passes of this depth.
-    #[must_use]
     pub fn queue_depth(depth: u64) -> u32 {
         depth.max(2 * SIGNAL_EVERY) as u32
     }
@@ -167,7 +166,6 @@ impl Endpoint {
 
     /// Whether this end received the contents that the far end sent; true if nothing was to be
     /// received.
-    #[must_use]
     pub fn has_expected_contents(&mut self, pass: &RdmaPass, leads: bool) -> bool {
         fence(Ordering::SeqCst);
         let bytes = pass.bytes as usize;

@@ -10,7 +10,6 @@ use std::path::Path;
 use super::error::StorageError;
 
 /// Returns the number of hard links of a file that has several. Devices and folders never count.
-#[must_use]
 pub fn several(found: &Metadata) -> Option<u64> {
     (found.is_file() && found.nlink() > 1).then(|| found.nlink())
 }

@@ -32,7 +32,6 @@ impl OpenTargets {
     }
 
     /// Returns the file that is kept open under a path.
-    #[must_use]
     pub fn file(&self, path: &Path) -> Option<Arc<File>> {
         self.lock_files().get(path).cloned()
     }
@@ -62,14 +61,12 @@ impl OpenTargets {
     }
 
     /// Whether a call has created the file with this metadata under a path.
-    #[must_use]
     pub fn is_created(&self, path: &Path, found: &Metadata) -> bool {
         let created = self.created.lock().even_if_poisoned();
         created.get(path) == Some(&FileIdentity::of(found))
     }
 
     /// Returns the paths of all open files.
-    #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         self.lock_files().keys().cloned().collect()
     }

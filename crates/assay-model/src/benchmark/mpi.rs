@@ -32,7 +32,6 @@ macro_rules! mpi_table {
 
         impl MpiTest {
             /// Returns the kind of the benchmark.
-            #[must_use]
             pub const fn kind(self) -> MpiBenchmarkKind {
                 match self {
                     $(Self::$test => $kind,)+
@@ -40,7 +39,6 @@ macro_rules! mpi_table {
             }
 
             /// Returns the title that the OSU program of this test prints.
-            #[must_use]
             pub const fn osu_title(self) -> &'static str {
                 match self {
                     $(Self::$test => $title,)+
@@ -256,7 +254,6 @@ impl MpiTest {
     }
 
     /// Whether messages have sizes in a range, not that of one number.
-    #[must_use]
     pub const fn has_size_range(self) -> bool {
         self.kind().has_size_range()
     }

@@ -43,7 +43,6 @@ pub struct NtttcpTest {
 
 impl NtttcpTest {
     /// Returns the seconds of the whole test; 0 = until interrupted.
-    #[must_use]
     pub const fn cycle_s(&self) -> u32 {
         match self.duration_s {
             0 => 0,
@@ -69,13 +68,11 @@ pub struct NtttcpSending {
 
 impl NtttcpSending {
     /// Returns the number of threads.
-    #[must_use]
     pub fn threads(&self, test: &NtttcpTest) -> u32 {
         test.ports.saturating_mul(self.threads_per_port)
     }
 
     /// Returns the number of connections.
-    #[must_use]
     pub fn connections(&self, test: &NtttcpTest) -> u32 {
         self.threads(test).saturating_mul(self.connections_per_thread)
     }
@@ -160,7 +157,6 @@ pub struct NtttcpOutcome {
 
 impl NtttcpOutcome {
     /// Returns the bytes of all threads.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.thread_bytes.iter().sum()
     }

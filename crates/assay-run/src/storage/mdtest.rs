@@ -71,7 +71,6 @@ struct MdtestStep {
 }
 
 /// Begins the report of a run. The file system is that of the first folder.
-#[must_use]
 pub fn begin_report(
     options: MdtestOptions,
     (version, command): (&str, String),
@@ -154,14 +153,12 @@ fn run_tests(
 }
 
 /// Returns one line for each volume that a run uses.
-#[must_use]
 pub fn describe_volumes(options: &MdtestOptions) -> Vec<Phrase> {
     let plan = FilePlan { phases: record::describe_phases(options) };
     volume::describe_volumes(&StoragePlan::default(), &plan)
 }
 
 /// Returns the phases as a plan for the store.
-#[must_use]
 pub fn plan(options: &MdtestOptions) -> Plan {
     let phases = plan_steps(options).into_iter().map(|step| {
         let name = match options.task_counts().len() {

@@ -105,7 +105,6 @@ pub struct IoBehaviour {
 impl IoBehaviour {
     /// Returns the I/O priority as `ioprio_set(2)` takes it, if one is set. A level without a class
     /// is one of best effort, as in fio.
-    #[must_use]
     pub fn io_priority(&self) -> Option<u16> {
         const BEST_EFFORT: u16 = 2;
         if self.io_level.is_none() && self.io_class.is_none() {

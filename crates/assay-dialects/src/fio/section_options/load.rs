@@ -66,7 +66,6 @@ impl Default for LoadOptions {
 
 impl LoadOptions {
     /// Returns the batches at a depth; values above it are lowered to it, as in fio.
-    #[must_use]
     pub fn batches(&self, depth: u32) -> IoBatches {
         let at_most_depth = |value: u64| match u32::try_from(value) {
             Ok(value) if (1..=depth).contains(&value) => value,
@@ -82,7 +81,6 @@ impl LoadOptions {
     }
 
     /// Returns the minimum rates, if there are any.
-    #[must_use]
     pub fn minimum_rates(&self) -> Option<MinimumRates> {
         let limits = |of: &PerDirection<Option<f64>>| {
             [of.read, of.write].map(|rate| rate.map(|rate| rate as u64))
@@ -97,7 +95,6 @@ impl LoadOptions {
     }
 
     /// Returns the latency to keep by the depth, if there is one.
-    #[must_use]
     pub fn latency_goal(&self) -> Option<LatencyTarget> {
         (self.latency_ns > 0).then_some(LatencyTarget {
             most_ns: self.latency_ns,
@@ -108,20 +105,17 @@ impl LoadOptions {
     }
 
     /// Whether errors are counted in the report.
-    #[must_use]
     pub fn counts_errors(&self) -> bool {
         self.continues_on.contains(&true)
     }
 
     /// Whether wrong data is an error that the job tolerates, even if it ends the job.
-    #[must_use]
     pub fn tolerates_damage(&self) -> bool {
         let given = &self.tolerated_errors[2];
         self.continues_on[2] && (given.is_empty() || given.contains(&EILSEQ))
     }
 
     /// Returns the errors that do not end the job: of reads, of writes, and wrong data.
-    #[must_use]
     pub fn tolerated_errors(&self) -> [Vec<i32>; 3] {
         /// fio's list if `ignore_error` is not given: `EIO` and `EILSEQ`, the same on every Linux.
         const USUAL: [i32; 2] = [5, EILSEQ];

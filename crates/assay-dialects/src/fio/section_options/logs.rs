@@ -62,7 +62,6 @@ impl Default for LogOptions {
 
 impl LogOptions {
     /// Returns whether any log is written.
-    #[must_use]
     pub const fn is_any_enabled(&self) -> bool {
         self.bandwidth.is_some()
             || self.rate.is_some()
@@ -71,7 +70,6 @@ impl LogOptions {
     }
 
     /// Returns whether the logs need a record of every I/O.
-    #[must_use]
     pub const fn needs_every_io(&self) -> bool {
         let each = self.bandwidth.is_some() || self.rate.is_some() || self.latency.is_some();
         let draws_histograms = self.histogram.is_some() && self.histogram_ms > 0;

@@ -28,7 +28,6 @@ pub(super) struct JobErrors {
 }
 
 /// Whether an error ended any job that does not tolerate it.
-#[must_use]
 pub fn has_failed(plan: &FioPlan, outcomes: &[StorageOutcome]) -> bool {
     let jobs = plan.reports.iter().flat_map(|row| errors_by_job(plan, row, outcomes));
     jobs.into_iter().any(|job| job.has_failed)

@@ -217,7 +217,6 @@ impl Compiler<'_, '_> {
 }
 
 /// Formats a path on one of several hosts, `host:path` as in scp.
-#[must_use]
 pub fn host_path(host: &str, path: &Path) -> PathBuf {
     path_text::decode_path(&format!("{host}:{}", path_text::encode(path.as_os_str())))
 }

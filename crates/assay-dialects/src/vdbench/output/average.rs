@@ -23,7 +23,6 @@ pub struct Average<M> {
 }
 
 /// Whether an interval has its full length.
-#[must_use]
 pub fn is_full_length(label: &RunLabel, length_s: f64) -> bool {
     length_s >= FULL_LENGTH_SHARE * label.interval_s
 }

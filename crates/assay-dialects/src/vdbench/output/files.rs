@@ -73,20 +73,17 @@ impl FileTotals {
     }
 
     /// Total length in seconds.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
     /// Requested operations per second.
-    #[must_use]
     pub fn rate_per_s(&self) -> f64 {
         self.per_s(self.tally.requested.count as f64)
     }
 
     /// Mean and 99th percentile of the latency from the intended start, in ms; `None` in a closed
     /// loop.
-    #[must_use]
     pub fn intended_latency_ms(&self) -> Option<(f64, f64)> {
         let histogram = self.tally.from_intended_ns.as_ref().filter(|it| !it.is_empty())?;
         Some((histogram.mean() / 1e6, histogram.value_at_quantile(0.99) as f64 / 1e6))
@@ -97,7 +94,6 @@ impl FileTotals {
     }
 
     /// CPU use in percent of all CPUs: total, user, kernel.
-    #[must_use]
     pub fn cpu_percent(&self) -> (f64, f64, f64) {
         let (user, system) =
             (100.0 * self.per_s(self.cpu_s.0), 100.0 * self.per_s(self.cpu_s.1));
@@ -121,13 +117,11 @@ impl FileTotals {
 }
 
 /// Formats `Starting RD=…` without the time of day.
-#[must_use]
 pub fn starting_line(label: &RunLabel, per_s: Option<f64>) -> String {
     format!("Starting {}", describe_run(label, per_s))
 }
 
 /// Formats `Simulating RD=…`, as for `-s`.
-#[must_use]
 pub fn simulating_line(label: &RunLabel) -> String {
     format!("Simulating {}", describe_run(label, None))
 }
@@ -154,7 +148,6 @@ fn describe_run(label: &RunLabel, per_s: Option<f64>) -> String {
 }
 
 /// Returns the operations with their own columns in the table of a plan.
-#[must_use]
 pub fn table_operations(plan: &FilePlan) -> Vec<FileOperation> {
     let streams = || plan.phases.iter().flat_map(|phase| &phase.workload.streams);
     let is_used = |operation| streams().any(|stream| stream.operation == operation);
@@ -163,7 +156,6 @@ pub fn table_operations(plan: &FilePlan) -> Vec<FileOperation> {
 }
 
 /// Formats the two lines above the table; `date` is like `Nov 21, 2026`.
-#[must_use]
 pub fn heading(date: &str, shown: &[FileOperation]) -> String {
     let groups = [
         ("Interval", 10),
@@ -192,7 +184,6 @@ pub fn heading(date: &str, shown: &[FileOperation]) -> String {
 }
 
 /// Formats one line of the table.
-#[must_use]
 pub fn table_line(
     tod: TimeOfDay<'_>,
     label: &str,
@@ -227,7 +218,6 @@ pub fn table_line(
 }
 
 /// Formats the heading of the flat file.
-#[must_use]
 pub fn flat_heading() -> String {
     let operations =
         STANDARD_OPERATIONS.iter().chain(&OPTIONAL_OPERATIONS).flat_map(|operation| {
@@ -246,7 +236,6 @@ pub fn flat_heading() -> String {
 }
 
 /// Formats one row of the flat file.
-#[must_use]
 pub fn flat_row(
     moment: RowTime<'_>,
     label: &RunLabel,

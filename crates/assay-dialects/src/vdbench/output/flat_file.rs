@@ -43,7 +43,6 @@ const CURVE_RATE: f64 = 9_999_977.0;
 const GIBIBYTE: f64 = 1_073_741_824.0;
 
 /// Formats the heading: a few comment lines, then the column names.
-#[must_use]
 pub fn heading() -> String {
     format_heading(COLUMNS.into_iter())
 }
@@ -84,7 +83,6 @@ pub(super) fn requested_rate(label: &RunLabel, rate_per_s: Option<f64>) -> Optio
 }
 
 /// Formats one row; `rate_per_s` is the requested rate, if any.
-#[must_use]
 pub fn row(
     moment: RowTime<'_>,
     label: &RunLabel,

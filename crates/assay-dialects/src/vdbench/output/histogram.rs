@@ -16,7 +16,6 @@ const LIMITS_US: [u64; 26] = [
 const PERCENT_PER_MARK: f64 = 2.0;
 
 /// Formats the sections of one run.
-#[must_use]
 pub fn format_sections(measured: &StorageTotals) -> String {
     let ends_ns = LIMITS_US.map(|us| us * 1000);
     let mut text = String::new();
@@ -29,7 +28,6 @@ pub fn format_sections(measured: &StorageTotals) -> String {
 }
 
 /// Formats the section of requested file operations.
-#[must_use]
 pub fn operation_section(service_ns: Option<&Histogram<u64>>) -> String {
     let ends_ns = LIMITS_US.map(|us| us * 1000);
     let mut counts = vec![0; ends_ns.len() + 1];

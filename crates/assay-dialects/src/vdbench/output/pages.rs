@@ -11,7 +11,6 @@ use super::format_loops;
 use crate::vdbench::RunLabel;
 
 /// Formats a line with a link: `Run totals: <A HREF="totals.html">totals</A>`.
-#[must_use]
 pub fn link(words: &str, name: &str) -> String {
     let name = escape_tags(name).replace('"', "&quot;");
     format!("{words:<32} <A HREF=\"{name}.html\">{name}</A>")
@@ -19,7 +18,6 @@ pub fn link(words: &str, name: &str) -> String {
 
 /// Formats links to all runs of a page. A run that differs from the previous one only by its loops
 /// omits the name.
-#[must_use]
 pub fn run_links(runs: &[RunLabel]) -> String {
     let mut text = String::from("\n");
     let mut before = None;
@@ -39,14 +37,12 @@ pub fn run_links(runs: &[RunLabel]) -> String {
 }
 
 /// Formats the line that begins a run on a page, with the anchor of its link.
-#[must_use]
 pub fn anchor(number: usize, line: &str) -> String {
     let line = escape_tags(line);
     format!("\n<a name=\"_{number}\"></a><i><b>{line}</b></i>\n")
 }
 
 /// Formats the warning that the CPUs were busy, line by line; `None` below the threshold.
-#[must_use]
 pub fn busy_warning(host: &str, cpu_percent: f64) -> Option<Vec<String>> {
     if cpu_percent < 100.0 * BUSY_SHARE {
         return None;

@@ -27,7 +27,6 @@ pub struct DefinitionTotals {
 }
 
 /// Returns the totals of each storage definition, in the order of the run's targets.
-#[must_use]
 pub fn storage_totals(
     workload: &StorageWorkload,
     outcome: &StorageOutcome,
@@ -40,7 +39,6 @@ pub fn storage_totals(
 }
 
 /// Returns the totals of each workload definition, in the order of the run's streams.
-#[must_use]
 pub fn workload_totals(
     workload: &StorageWorkload,
     outcome: &StorageOutcome,
@@ -75,7 +73,6 @@ fn definition_totals<'n>(
 }
 
 /// Formats the report of one run.
-#[must_use]
 pub fn report(
     tod: TimeOfDay<'_>,
     label: &RunLabel,

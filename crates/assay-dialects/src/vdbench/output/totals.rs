@@ -23,7 +23,6 @@ struct OperationTotals {
 
 impl StorageTotals {
     /// Creates the sums of one interval.
-    #[must_use]
     pub fn from_interval(interval: &IntervalTally) -> Self {
         let mut measured = Self::default();
         measured.add(interval);
@@ -63,73 +62,61 @@ impl StorageTotals {
     }
 
     /// I/O completed.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.reads.count() + self.writes.count()
     }
 
     /// Bytes transferred.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.reads.bytes() + self.writes.bytes()
     }
 
     /// Total length in seconds.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
     /// Rate in IO/s.
-    #[must_use]
     pub fn rate_per_s(&self) -> f64 {
         ratio(self.count() as f64, self.seconds)
     }
 
     /// Throughput in MiB/s, for which Vdbench prints MB/sec.
-    #[must_use]
     pub fn mebibytes_per_s(&self) -> f64 {
         ratio(self.bytes() as f64 / 1_048_576.0, self.seconds)
     }
 
     /// Mean size of an I/O in bytes.
-    #[must_use]
     pub fn bytes_per_io(&self) -> f64 {
         ratio(self.bytes() as f64, self.count() as f64)
     }
 
     /// Share of reads in percent.
-    #[must_use]
     pub fn read_percent(&self) -> f64 {
         100.0 * ratio(self.reads.count() as f64, self.count() as f64)
     }
 
     /// Mean service time in ms.
-    #[must_use]
     pub fn response_ms(&self) -> f64 {
         ratio(self.reads.sum_ms() + self.writes.sum_ms(), self.count() as f64)
     }
 
     /// Mean service time of reads in ms.
-    #[must_use]
     pub fn read_response_ms(&self) -> f64 {
         ratio(self.reads.sum_ms(), self.reads.count() as f64)
     }
 
     /// Mean service time of writes in ms.
-    #[must_use]
     pub fn write_response_ms(&self) -> f64 {
         ratio(self.writes.sum_ms(), self.writes.count() as f64)
     }
 
     /// Largest service time in ms.
-    #[must_use]
     pub fn max_response_ms(&self) -> f64 {
         self.reads.max_ms().max(self.writes.max_ms())
     }
 
     /// Standard deviation of the service times in ms: √((Σx² − (Σx)²/n) / (n − 1)).
-    #[must_use]
     pub fn response_deviation_ms(&self) -> f64 {
         let n = self.count() as f64;
         let sum = self.reads.sum_ms() + self.writes.sum_ms();
@@ -141,32 +128,27 @@ impl StorageTotals {
     }
 
     /// Mean number of I/O in flight.
-    #[must_use]
     pub fn queue_depth(&self) -> f64 {
         ratio(self.in_flight_s, self.seconds)
     }
 
     /// CPU use in percent.
-    #[must_use]
     pub fn cpu_percent(&self) -> f64 {
         self.cpu_user_percent() + self.cpu_system_percent()
     }
 
     /// CPU use in user mode, in percent.
-    #[must_use]
     pub fn cpu_user_percent(&self) -> f64 {
         100.0 * ratio(self.cpu_s.0, self.seconds)
     }
 
     /// CPU use in the kernel, in percent.
-    #[must_use]
     pub fn cpu_system_percent(&self) -> f64 {
         100.0 * ratio(self.cpu_s.1, self.seconds)
     }
 
     /// Mean and 99th percentile of the latency from the intended start, in ms; `None` in a closed
     /// loop.
-    #[must_use]
     pub fn intended_latency_ms(&self) -> Option<(f64, f64)> {
         let mut tallies = [&self.reads.tally, &self.writes.tally].into_iter().flatten();
         let mut both = tallies.next()?.from_intended_ns.clone();
@@ -179,7 +161,6 @@ impl StorageTotals {
 
     /// Counts service times per range. Each range includes its end, given in ns; the last count is
     /// that of all longer times.
-    #[must_use]
     pub fn counts_up_to(&self, ends_ns: &[u64], reads: bool, writes: bool) -> Vec<u64> {
         let mut counts = vec![0; ends_ns.len() + 1];
         let chosen = [(reads, &self.reads.tally), (writes, &self.writes.tally)];

@@ -63,49 +63,41 @@ pub struct Iperf3Client {
 
 impl Iperf3Client {
     /// Creates a client before its first message.
-    #[must_use]
     pub fn new(cookie: Cookie) -> Self {
         Self { cookie, phase: Phase::Parameters, buffer: Buffer::new(UNPARSED_LIMIT) }
     }
 
     /// Returns the cookie, which is sent first on the control connection and on every TCP stream.
-    #[must_use]
     pub const fn cookie(&self) -> &Cookie {
         &self.cookie
     }
 
     /// Message for [`Iperf3ClientEvent::SendParameters`].
-    #[must_use]
     pub fn parameters_message(parameters: &Iperf3Parameters) -> Vec<u8> {
         frame(&parameters.to_json())
     }
 
     /// Message that ends the test.
-    #[must_use]
     pub fn end_message() -> Vec<u8> {
         vec![ControlState::TestEnd.byte()]
     }
 
     /// Message for [`Iperf3ClientEvent::SendResults`].
-    #[must_use]
     pub fn results_message(results: &Iperf3Results) -> Vec<u8> {
         frame(&results.to_json())
     }
 
     /// Message that closes the test.
-    #[must_use]
     pub fn done_message() -> Vec<u8> {
         vec![ControlState::Done.byte()]
     }
 
     /// Message that aborts the test.
-    #[must_use]
     pub fn terminate_message() -> Vec<u8> {
         vec![ControlState::ClientTerminate.byte()]
     }
 
     /// Describes the message that is expected next from the server.
-    #[must_use]
     pub const fn expected(&self) -> &'static str {
         self.phase.expected()
     }
@@ -166,14 +158,12 @@ impl Iperf3Client {
     }
 
     /// Whether the parameters are sent and the server has not replied yet.
-    #[must_use]
     pub fn is_awaiting_acceptance(&self) -> bool {
         self.phase == Phase::Streams
     }
 
     /// Returns the error of a server that closed after only the first of its two error numbers, as
     /// iperf3 3.12 does for an unauthorized user.
-    #[must_use]
     pub fn closing_error(&self) -> Option<Iperf3ProtocolError> {
         let (first, number) = self.buffer.peek().split_first_chunk::<1>()?;
         let iperf3 = i32::from_be_bytes(*number.first_chunk::<4>()?);

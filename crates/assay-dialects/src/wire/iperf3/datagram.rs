@@ -8,7 +8,6 @@ pub const HELLO_REPLY: [u8; 4] = *b"6789";
 const OLD_HELLO_REPLY: [u8; 4] = 987_654_321_u32.to_le_bytes();
 
 /// Whether these bytes are a server's reply to [`HELLO`].
-#[must_use]
 pub fn is_hello_reply(bytes: &[u8]) -> bool {
     bytes == HELLO_REPLY || bytes == OLD_HELLO_REPLY
 }

@@ -27,20 +27,17 @@ impl fmt::Debug for Login {
 
 impl Login {
     /// Whether iperf3 can parse this user or password, which ends at white space.
-    #[must_use]
     pub fn is_valid_word(text: &str) -> bool {
         (1..=MAX_WORD_BYTES).contains(&text.len())
             && !text.contains(|c: char| c.is_ascii_whitespace() || c == '\0')
     }
 
     /// Formats the text that is encrypted.
-    #[must_use]
     pub fn to_text(&self) -> String {
         format!("user: {}\npwd:  {}\nts:   {}", self.user, self.password, self.time_s)
     }
 
     /// Parses a decrypted login; `None` if it is malformed.
-    #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?.trim_end_matches('\0');
         let mut lines = text.lines();
@@ -53,7 +50,6 @@ impl Login {
     }
 
     /// Returns the input of the password hash, with the user as salt.
-    #[must_use]
     pub fn hash_input(&self) -> String {
         format!("{{{}}}{}", self.user, self.password)
     }

@@ -171,7 +171,6 @@ const BURST_LIMIT: u32 = 1000;
 
 impl Iperf3Parameters {
     /// Builds the message without its length prefix.
-    #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);

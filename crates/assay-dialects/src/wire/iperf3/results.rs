@@ -84,7 +84,6 @@ pub struct Iperf3Results {
 
 impl Iperf3Results {
     /// Builds the message without its length prefix.
-    #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);

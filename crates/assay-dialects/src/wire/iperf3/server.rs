@@ -49,37 +49,31 @@ impl Default for Iperf3Server {
 
 impl Iperf3Server {
     /// Reply to a cookie.
-    #[must_use]
     pub fn parameters_request() -> Vec<u8> {
         vec![ControlState::ParamExchange.byte()]
     }
 
     /// Reply to a client that cannot be served now.
-    #[must_use]
     pub fn denial_message() -> Vec<u8> {
         vec![ControlState::AccessDenied.byte()]
     }
 
     /// Reply to parameters.
-    #[must_use]
     pub fn streams_request() -> Vec<u8> {
         vec![ControlState::CreateStreams.byte()]
     }
 
     /// Message once all streams are open: both ends start their clocks, and data flows.
-    #[must_use]
     pub fn start_message() -> Vec<u8> {
         vec![ControlState::TestStart.byte(), ControlState::TestRunning.byte()]
     }
 
     /// Reply to the end of the test.
-    #[must_use]
     pub fn results_request() -> Vec<u8> {
         vec![ControlState::ExchangeResults.byte()]
     }
 
     /// Reply to the client's results, which completes the exchange.
-    #[must_use]
     pub fn results_message(results: &Iperf3Results) -> Vec<u8> {
         let mut bytes = frame(&results.to_json());
         bytes.push(ControlState::DisplayResults.byte());
@@ -87,13 +81,11 @@ impl Iperf3Server {
     }
 
     /// Message that aborts the test.
-    #[must_use]
     pub fn terminate_message() -> Vec<u8> {
         vec![ControlState::ServerTerminate.byte()]
     }
 
     /// Reply that rejects parameters, with iperf3's error number and the system's.
-    #[must_use]
     pub fn error_message(iperf3: i32, system: i32) -> Vec<u8> {
         let mut bytes = vec![ControlState::ServerError.byte()];
         bytes.extend(iperf3.to_be_bytes());

@@ -37,25 +37,21 @@ pub struct QperfClient {
 
 impl QperfClient {
     /// Creates a client before its first message.
-    #[must_use]
     pub const fn new(request: QperfRequest) -> Self {
         Self { request, phase: Phase::Reply, buffer: Buffer::new(UNPARSED_LIMIT) }
     }
 
     /// Returns the first message: the request.
-    #[must_use]
     pub fn request_message(&self) -> Vec<u8> {
         self.request.to_bytes().to_vec()
     }
 
     /// Returns the message to send once the data socket is connected.
-    #[must_use]
     pub fn sync_message() -> Vec<u8> {
         SYNC_BEFORE.to_vec()
     }
 
     /// Returns the closing message.
-    #[must_use]
     pub fn closing_message() -> Vec<u8> {
         SYNC_AFTER.to_vec()
     }
@@ -93,7 +89,6 @@ impl QperfClient {
     }
 
     /// Returns the error for a server that sent an out-of-band `?`, with the text received in band.
-    #[must_use]
     pub fn rejection(&self) -> QperfProtocolError {
         let text = String::from_utf8_lossy(self.buffer.peek());
         let text = text.trim_matches(|c: char| c == '\0' || c == '?' || c.is_whitespace());

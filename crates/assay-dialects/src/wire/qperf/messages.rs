@@ -41,32 +41,27 @@ impl QperfTestKind {
     }
 
     /// Returns the test of this qperf name; qperf lacks assay's extension.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0);
         found.filter(|test| *test != Self::TcpConnections)
     }
 
     /// Returns qperf's name of the test.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
     /// Returns qperf's default message size in bytes.
-    #[must_use]
     pub fn default_message_bytes(self) -> u32 {
         self.row().3
     }
 
     /// Whether the test is a ping-pong of one message.
-    #[must_use]
     pub const fn is_latency(self) -> bool {
         matches!(self, Self::TcpLatency | Self::UdpLatency)
     }
 
     /// Whether the test uses datagrams.
-    #[must_use]
     pub const fn is_udp(self) -> bool {
         matches!(self, Self::UdpBandwidth | Self::UdpLatency)
     }
@@ -107,7 +102,6 @@ impl QperfRequest {
     pub const BYTES: usize = 200;
 
     /// Creates a request with qperf's defaults, among them a duration of two seconds.
-    #[must_use]
     pub fn new(test: QperfTestKind) -> Self {
         Self {
             test,
@@ -120,7 +114,6 @@ impl QperfRequest {
     }
 
     /// Encodes the request.
-    #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let words = VERSION.into_iter().chain([self.test.row().2]);
@@ -198,7 +191,6 @@ impl QperfConfiguration {
     const TEXT_BYTES: usize = 64;
 
     /// Encodes the configuration; longer texts are truncated.
-    #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let texts = [&self.node, &self.cpu, &self.os, &self.qperf];
@@ -210,7 +202,6 @@ impl QperfConfiguration {
     }
 
     /// Decodes a configuration.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let text = |index: usize| {
             let place = &bytes[index * Self::TEXT_BYTES..][..Self::TEXT_BYTES];
@@ -266,7 +257,6 @@ impl QperfStatistics {
     const COUNTS_OFFSET: usize = Self::START_OFFSET + 2 * Self::TIMES_BYTES;
 
     /// Encodes the statistics.
-    #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut words: Vec<u64> = Vec::new();
         for times in [self.start, self.end] {
@@ -286,7 +276,6 @@ impl QperfStatistics {
     }
 
     /// Decodes statistics; any bytes are valid.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let times = |at: usize| MachineTicks {
             real: u64_at(bytes, at),

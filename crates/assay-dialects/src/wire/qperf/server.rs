@@ -41,25 +41,21 @@ impl Default for QperfServer {
 
 impl QperfServer {
     /// Reply to `conf`.
-    #[must_use]
     pub fn configuration_message(configuration: &QperfConfiguration) -> Vec<u8> {
         configuration.to_bytes().to_vec()
     }
 
     /// Reply to a test request, with the port of the data socket.
-    #[must_use]
     pub fn port_message(port: u16) -> Vec<u8> {
         u32::from(port).to_le_bytes().to_vec()
     }
 
     /// Reply to a connected data socket.
-    #[must_use]
     pub fn sync_message() -> Vec<u8> {
         SYNC_BEFORE.to_vec()
     }
 
     /// Message with the server's measurements.
-    #[must_use]
     pub fn statistics_message(statistics: &QperfStatistics) -> Vec<u8> {
         statistics.to_bytes().to_vec()
     }

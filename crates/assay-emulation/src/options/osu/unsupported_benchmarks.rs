@@ -63,7 +63,6 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the name of an unsupported benchmark in its permanent form.
-#[must_use]
 pub fn find_unsupported_benchmark(name: &str) -> Option<&'static str> {
     names().find(|it| *it == name)
 }

@@ -141,7 +141,6 @@ const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
 ];
 
 /// Finds the refusal of this option of perftest.
-#[must_use]
 pub fn find_refusal(option: &str) -> Option<UnsupportedOption> {
     find_refused(UNSUPPORTED_OPTIONS, &describe_tool("rdma"), option)
 }

@@ -23,7 +23,6 @@ pub struct Changes {
 
 impl Changes {
     /// Returns what the streams of a workload do to the files of one of its trees.
-    #[must_use]
     pub fn from_workload(workload: &FileWorkload, tree: usize) -> Self {
         let mut changes = Self::default();
         for stream in workload.streams.iter().filter(|stream| stream.tree == tree) {

@@ -10,7 +10,6 @@ const MAX_DRAWN: u64 = 1 << 21;
 /// Returns the number of passes of a stream in the order of a job, by drawing its I/O; a larger number
 /// than `most` if there are more. If a job has more than [`MAX_DRAWN`] I/O, it follows from the bytes of
 /// the passes that were drawn. Rates have no effect on it.
-#[must_use]
 pub fn count_passes(stream: &StorageStream, most: u64) -> u64 {
     let Some(order) = stream.conduct.order.as_deref() else { return 1 };
     count(order, stream, most, MAX_DRAWN)

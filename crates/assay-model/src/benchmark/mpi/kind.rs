@@ -86,7 +86,6 @@ pub enum MpiPattern {
 
 impl Collective {
     /// Whether the ranks compute a sum.
-    #[must_use]
     pub const fn is_reduction(self) -> bool {
         matches!(
             self,
@@ -95,7 +94,6 @@ impl Collective {
     }
 
     /// Whether the call takes a count for each rank, or the sum is divided among the ranks.
-    #[must_use]
     pub const fn has_rank_parts(self) -> bool {
         match self {
             Self::ReduceScatter
@@ -119,7 +117,6 @@ impl Collective {
 
 impl MpiBenchmarkKind {
     /// Returns the communication pattern.
-    #[must_use]
     pub const fn pattern(self) -> MpiPattern {
         match self {
             Self::Latency
@@ -140,7 +137,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Whether messages go between pairs of ranks.
-    #[must_use]
     pub const fn is_pairwise(self) -> bool {
         matches!(
             self,
@@ -156,7 +152,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Whether many messages are in flight at once.
-    #[must_use]
     pub const fn is_windowed(self) -> bool {
         matches!(
             self,
@@ -171,7 +166,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Returns the one-sided operation, if it is one.
-    #[must_use]
     pub const fn remote_operation(self) -> Option<RemoteOperation> {
         match self {
             Self::RemoteLatency(it) | Self::RemoteBandwidth(it) => Some(it),
@@ -181,13 +175,11 @@ impl MpiBenchmarkKind {
     }
 
     /// Whether one rank accesses the memory of another.
-    #[must_use]
     pub const fn is_one_sided(self) -> bool {
         self.remote_operation().is_some()
     }
 
     /// Returns OSU's default creation of the window.
-    #[must_use]
     pub const fn default_window_creation(self) -> WindowCreation {
         match self {
             Self::RemoteLatency(RemoteOperation::GetAccumulate) => WindowCreation::Create,
@@ -196,7 +188,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Returns OSU's default synchronisation of the window.
-    #[must_use]
     pub const fn default_synchronization(self) -> RmaSynchronization {
         match self {
             // OSU's program has no passive synchronisation.
@@ -207,7 +198,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Returns the number of directions in which messages of a window go.
-    #[must_use]
     pub const fn directions(self) -> u32 {
         match self {
             Self::Bidirectional | Self::PersistentBidirectional | Self::RemoteBidirectional => {
@@ -218,7 +208,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Returns the collective operation, if it is one.
-    #[must_use]
     pub const fn collective(self) -> Option<Collective> {
         match self {
             Self::Collective(it) | Self::Overlap(it) | Self::PersistentCollective(it) => {
@@ -229,7 +218,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Whether messages consist of numbers that the library computes with.
-    #[must_use]
     pub const fn is_reduction(self) -> bool {
         match (self.collective(), self.remote_operation()) {
             (Some(it), _) => it.is_reduction(),
@@ -239,7 +227,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Whether messages between two ranks have persistent requests.
-    #[must_use]
     pub const fn is_persistent_pair(self) -> bool {
         matches!(
             self,
@@ -248,7 +235,6 @@ impl MpiBenchmarkKind {
     }
 
     /// Whether messages have sizes in a range, not that of one number.
-    #[must_use]
     pub const fn has_size_range(self) -> bool {
         let is_single = match self.remote_operation() {
             Some(operation) => operation.is_single_element(),
@@ -258,13 +244,11 @@ impl MpiBenchmarkKind {
     }
 
     /// Whether messages have a size.
-    #[must_use]
     pub const fn has_sizes(self) -> bool {
         !matches!(self.collective(), Some(Collective::Barrier)) && !self.is_startup()
     }
 
     /// Whether the start of the library is timed, which happens once in each job.
-    #[must_use]
     pub const fn is_startup(self) -> bool {
         matches!(self, Self::Startup)
     }

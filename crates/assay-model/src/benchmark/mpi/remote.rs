@@ -21,13 +21,11 @@ pub enum RemoteOperation {
 
 impl RemoteOperation {
     /// Whether the operation computes with numbers, not with bytes.
-    #[must_use]
     pub const fn has_elements(self) -> bool {
         !matches!(self, Self::Put | Self::Get)
     }
 
     /// Whether the operation accesses one number only.
-    #[must_use]
     pub const fn is_single_element(self) -> bool {
         matches!(self, Self::FetchAndOp | Self::CompareAndSwap)
     }
@@ -48,7 +46,6 @@ pub enum WindowCreation {
 
 impl WindowCreation {
     /// Returns the function, as OSU prints it.
-    #[must_use]
     pub const fn osu_name(self) -> &'static str {
         match self {
             Self::Allocate => "MPI_Win_allocate",
@@ -79,19 +76,16 @@ pub enum RmaSynchronization {
 
 impl RmaSynchronization {
     /// Whether the target takes part.
-    #[must_use]
     pub const fn is_active(self) -> bool {
         matches!(self, Self::Pscw | Self::Fence)
     }
 
     /// Whether one lock lasts over all turns, each of which is flushed.
-    #[must_use]
     pub const fn is_flush(self) -> bool {
         matches!(self, Self::Flush | Self::FlushLocal)
     }
 
     /// Returns the functions, as OSU prints them.
-    #[must_use]
     pub const fn osu_name(self) -> &'static str {
         match self {
             Self::Flush => "MPI_Win_flush",

@@ -151,7 +151,6 @@ pub struct NtttcpServer<'a> {
 
 impl NtttcpServer<'_> {
     /// Returns the number of threads that ntttcp would have.
-    #[must_use]
     pub fn threads(&self) -> u32 {
         self.test.ports + u32::from(self.test.is_synchronised)
     }
@@ -181,7 +180,6 @@ impl NtttcpServer<'_> {
     }
 
     /// Returns the last host that sent data.
-    #[must_use]
     pub fn peer(&self) -> Option<IpAddr> {
         self.ports.iter().find_map(|it| *it.counters.peer.lock().even_if_poisoned())
     }

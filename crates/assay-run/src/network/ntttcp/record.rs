@@ -13,7 +13,6 @@ use crate::network::path;
 use crate::network::setup::local_address_for;
 
 /// Returns name and workload of a sender's test.
-#[must_use]
 pub fn sender_phase(test: &NtttcpTest, sending: &NtttcpSending) -> (String, Workload) {
     let streams = sending.connections(test);
     let rate_bit_per_s = sending.rate_bit_per_s.map(|rate| rate / u64::from(streams.max(1)));
@@ -22,7 +21,6 @@ pub fn sender_phase(test: &NtttcpTest, sending: &NtttcpSending) -> (String, Work
 }
 
 /// Returns name and workload of a receiver's test with this number of connections.
-#[must_use]
 pub fn receiver_phase(test: &NtttcpTest, connections: u32) -> (String, Workload) {
     phase(test, None, throughput(test, TransferDirection::Receive, connections, None))
 }
@@ -61,7 +59,6 @@ fn phase(
 }
 
 /// Returns the entries of a sender: the rate at which it wrote to its sockets, and retransmits.
-#[must_use]
 pub fn sender_entries(
     test: &NtttcpTest,
     sending: &NtttcpSending,
@@ -82,7 +79,6 @@ pub fn sender_entries(
 }
 
 /// Returns the entries of a receiver: its goodput, and the path from its sender.
-#[must_use]
 pub fn receiver_entries(
     test: &NtttcpTest,
     peer: Option<IpAddr>,

@@ -184,7 +184,6 @@ impl CaseRecord {
 }
 
 /// Returns the phases as file phases, which name the folders.
-#[must_use]
 pub(super) fn describe_phases(options: &MdtestOptions) -> Vec<FilePhase> {
     let steps = plan_steps(options).into_iter();
     steps.map(|step| file_trees::to_phase(&describe_test(options, step).workload)).collect()
