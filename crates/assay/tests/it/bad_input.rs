@@ -389,13 +389,13 @@ fn unusable_blas_library_exits_with_4() {
 }
 
 #[test]
-fn unwritable_report_exits_with_4_and_leaves_no_file() {
+fn report_in_missing_folder_exits_with_2_and_leaves_no_file() {
     let world = World::new();
     world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
     let target = world.path("missing/report.html");
     let target = target.to_str().unwrap();
     let outcome = world.assay(&["report", "latest", "--format", "html", "--output", target]);
-    let err = outcome.failed_with(4).err;
+    let err = outcome.failed_with(2).err;
     assert!(err.contains(&format!("cannot write {target}")), "{err}");
     assert!(!world.path("missing").exists());
 }
