@@ -34,7 +34,7 @@ pub struct MpiOutcome {
     pub environment: BTreeMap<String, String>,
     /// Messages in flight in bandwidth tests.
     pub window: u32,
-    /// Settings of one-sided operations that differ from OSU's defaults, as OSU prints them.
+    /// Settings that differ from the preset's and OSU's defaults, as OSU prints them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<String>,
     /// Results of all measured sizes, in order.

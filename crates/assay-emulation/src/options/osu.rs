@@ -40,10 +40,10 @@ pub struct MpiArguments {
     /// Bandwidth tests: one buffer for all messages of a window, or one each
     #[arg(short, long = "buffer-num", value_enum, ignore_case = true)]
     pub buffers: Option<BufferNumber>,
-    /// One-sided benchmarks: creation of the window [default: as OSU: allocate]
+    /// One-sided benchmarks: creation of the window [default: as OSU: allocate, create for get_acc_latency]
     #[arg(short = 'w', long = "win-options", value_enum, ignore_case = true)]
     pub window_creation: Option<WindowArgument>,
-    /// One-sided benchmarks: synchronisation [default: as OSU: flush, pscw for put_bibw]
+    /// One-sided benchmarks: synchronisation [default: as OSU: flush, lock for get_acc_latency, pscw for put_bibw]
     #[arg(short = 's', long = "sync-option", value_enum, ignore_case = true)]
     pub synchronization: Option<SynchronizationArgument>,
     /// Non-blocking collectives: number of MPI_Test calls during the computation

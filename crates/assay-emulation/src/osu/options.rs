@@ -53,7 +53,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
         (
             typed.buffers.is_some() && !kind.is_pairwise(),
             "-b",
-            "it applies to the messages of a window, and this benchmark has none",
+            "it applies to messages that one rank sends and another receives",
         ),
         (
             typed.window.is_some() && !kind.is_windowed(),
@@ -171,7 +171,8 @@ mod tests {
             ("alltoallw", 1, 1 << 20, 21),
             ("get_bw", 1, 4 << 20, 23),
             ("acc_latency", 4, 4 << 20, 21),
-            ("cas_latency", 8, 8, 1),
+            ("cas_latency", 4, 4, 1),
+            ("cas_latency --preset osu-5.4.3", 8, 8, 1),
             ("latency_persistent --preset osu-7", 1, 4 << 20, 23),
             ("bcast_persistent", 1, 1 << 20, 21),
             ("fop_latency --preset osu-7", 4, 4, 1),

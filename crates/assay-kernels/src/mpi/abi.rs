@@ -42,6 +42,7 @@ pub(super) struct Constants<H> {
     pub(super) null_info: H,
     pub(super) errors_return: H,
     pub(super) status_ignore: *mut c_void,
+    pub(super) lock_exclusive: c_int,
     pub(super) lock_shared: c_int,
 }
 
@@ -83,6 +84,7 @@ pub(super) const MPICH: Constants<c_int> = Constants {
     null_info: 0x1c00_0000,
     errors_return: 0x5400_0001,
     status_ignore: ptr::without_provenance_mut(1),
+    lock_exclusive: 234,
     lock_shared: 235,
 };
 
@@ -100,6 +102,7 @@ pub(super) const STANDARD: Constants<usize> = Constants {
     null_info: 0x130,
     errors_return: 0x143,
     status_ignore: ptr::null_mut(),
+    lock_exclusive: 301,
     lock_shared: 302,
 };
 
@@ -123,6 +126,7 @@ pub(super) fn open_mpi(library: &SharedLibrary) -> Result<Constants<usize>, &'st
         null_info: address(c"ompi_mpi_info_null")?,
         errors_return: address(c"ompi_mpi_errors_return")?,
         status_ignore: ptr::null_mut(),
+        lock_exclusive: 1,
         lock_shared: 2,
     })
 }

@@ -61,6 +61,7 @@ table! {
     finalize = "MPI_Finalize"() -> c_int;
     abort = "MPI_Abort"(H, c_int) -> c_int;
     set_errhandler = "MPI_Comm_set_errhandler"(H, H) -> c_int;
+    set_window_errhandler = "MPI_Win_set_errhandler"(H, H) -> c_int;
     error_string = "MPI_Error_string"(c_int, *mut c_char, *mut c_int) -> c_int;
     rank = "MPI_Comm_rank"(H, *mut c_int) -> c_int;
     size = "MPI_Comm_size"(H, *mut c_int) -> c_int;

@@ -104,7 +104,8 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
         let in_flight = if kind.is_windowed() { window.max(1) as usize } else { 1 };
         let mpi_window = match kind.is_one_sided() {
             true => {
-                Some(MpiWindow::new(comm, receive_bytes, window_creation, synchronization)?)
+                let locking = (synchronization, locks_exclusively(kind, synchronization));
+                Some(MpiWindow::new(comm, receive_bytes, window_creation, locking)?)
             }
             false => None,
         };
@@ -235,5 +236,16 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
     /// Frees the memory shared by the ranks; all ranks together.
     pub(super) fn release(self) -> MpiResult {
         self.window.map_or(Ok(()), MpiWindow::free)
+    }
+}
+
+/// Whether OSU's program locks the other rank's memory exclusively.
+fn locks_exclusively(kind: MpiBenchmarkKind, synchronization: RmaSynchronization) -> bool {
+    match kind.remote_operation() {
+        Some(RemoteOperation::GetAccumulate) => true,
+        Some(RemoteOperation::FetchAndOp | RemoteOperation::CompareAndSwap) => {
+            synchronization == RmaSynchronization::Lock
+        }
+        _ => false,
     }
 }

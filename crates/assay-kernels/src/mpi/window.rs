@@ -27,6 +27,8 @@ pub(super) struct MpiWindow<'j, H: Handle> {
     /// Displacement of the other rank's memory: its address in a dynamic window, otherwise 0.
     displacement: isize,
     pub(super) synchronization: RmaSynchronization,
+    /// Whether other ranks' locks wait for this one.
+    is_exclusive: bool,
     pub(super) base: *mut u8,
     /// The memory, unless the library allocated it.
     _own: Option<Mapping>,
@@ -50,7 +52,7 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
         comm: &'j Communicator<H>,
         bytes: usize,
         creation: WindowCreation,
-        synchronization: RmaSynchronization,
+        (synchronization, is_exclusive): (RmaSynchronization, bool),
     ) -> Result<Self, PrepareError> {
         let length = bytes.max(MIN_WINDOW_BYTES);
         let own = match creation {
@@ -64,6 +66,7 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
             peer: 1 - comm.rank.min(1),
             displacement: 0,
             synchronization,
+            is_exclusive,
             base: own.as_ref().map_or(ptr::null_mut(), Mapping::as_ptr),
             _own: own,
         };
@@ -104,7 +107,10 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
                 self.displacement = self.exchange_addresses()?;
             }
         }
-        Ok(())
+        // SAFETY: the window was created above.
+        check_call("MPI_Win_set_errhandler", unsafe {
+            (calls.set_window_errhandler)(self.handle, names.errors_return)
+        })
     }
 
     /// Returns the address of the other rank's memory.
@@ -148,13 +154,12 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
         if self.synchronization.is_flush() { self.unlock(self.peer) } else { Ok(()) }
     }
 
-    /// Locks a rank's memory against exclusive access.
+    /// Locks a rank's memory.
     pub(super) fn lock(&self, rank: c_int) -> MpiResult {
         let Communicator { calls, constants: names, .. } = self.comm;
+        let kind = if self.is_exclusive { names.lock_exclusive } else { names.lock_shared };
         // SAFETY: a rank of the world and a window over the world.
-        check_call("MPI_Win_lock", unsafe {
-            (calls.win_lock)(names.lock_shared, rank, 0, self.handle)
-        })
+        check_call("MPI_Win_lock", unsafe { (calls.win_lock)(kind, rank, 0, self.handle) })
     }
 
     pub(super) fn unlock(&self, rank: c_int) -> MpiResult {

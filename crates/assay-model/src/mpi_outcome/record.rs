@@ -17,6 +17,9 @@ const SINGLE: &str = "single";
 /// [`Attribute::Stage`] of validation counts.
 const CONTENTS: &str = "contents";
 
+/// Messages in flight of OSU's tests of bandwidth by default.
+const DEFAULT_WINDOW: u32 = 64;
+
 const NS_PER_S: f64 = 1e9;
 
 /// Stretches that the single messages of a size are divided into. Their variation gives the median
@@ -142,7 +145,9 @@ impl MpiOutcome {
         let bytes = test.has_sizes().then(|| (Attribute::Bytes, size.bytes.into()));
         let settings = (!self.settings.is_empty())
             .then(|| (Attribute::Loops, self.settings.join(", ").as_str().into()));
-        bytes.into_iter().chain(settings).collect()
+        let window = (is_windowed(test) && self.window != DEFAULT_WINDOW)
+            .then(|| (Attribute::Depth, self.window.into()));
+        bytes.into_iter().chain(settings).chain(window).collect()
     }
 
     fn batch_entries(&self, test: MpiTest, size: &MpiSizeResult) -> Vec<MeasurementEntry> {

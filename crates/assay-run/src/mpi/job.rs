@@ -254,16 +254,23 @@ fn check_ranks_and_memory(
 ) -> Result<(), CommandFailure> {
     check_rank_count(options, ranks.world.size())?;
     let Some(largest) = sizes.last() else {
+        let smallest = method::minimum_bytes(options);
         return Err(CommandFailure::usage(
             "there is no size between the smallest and the largest",
         )
-        .advise("write the smallest before the largest, like -m 1:4MiB"));
+        .with_reason(format!("messages of {} have at least {smallest} B", options.test.name()))
+        .advise("write the smallest before the largest, like -m 4:4MiB"));
     };
     let kind = options.test.kind();
     let size = ranks.world.size() as usize;
     let each_rank_bytes = usize::try_from(*largest).ok().and_then(|bytes| {
         memory_bytes(kind, bytes, size, method::window(options), options.buffers)
     });
+    // Validation keeps four more copies of the window, which is one of three buffers.
+    let each_rank_bytes = match options.validate && kind.is_one_sided() {
+        true => each_rank_bytes.and_then(|bytes| bytes.checked_add(bytes / 3 * 4)),
+        false => each_rank_bytes,
+    };
     ranks.check_memory(*largest, each_rank_bytes)
 }
 
@@ -272,7 +279,7 @@ fn check_ranks_and_memory(
 fn check_rank_count(options: &MpiOptions, ranks: u32) -> Result<(), CommandFailure> {
     let name = options.test.name();
     let missing = match options.test.pattern() {
-        _ if ranks < 2 => Some("two ranks or more"),
+        _ if ranks < 2 && !options.test.kind().is_startup() => Some("two ranks or more"),
         MpiPattern::Pair if ranks != 2 => Some("exactly two ranks"),
         MpiPattern::Pairs if !ranks.is_multiple_of(2) => Some("an even number of ranks"),
         _ => None,

@@ -23,8 +23,12 @@ pub fn reduction_element(options: &MpiOptions) -> ReductionElement {
     match (options.element, options.preset) {
         (Some(element), _) => element,
         (None, MpiPreset::Osu7) => ReductionElement::Integer,
-        // OSU 5 has numbers of the same length, but with a sign.
-        _ if accesses_one_number(options.test.kind()) => ReductionElement::Unsigned64,
+        (None, preset) if accesses_one_number(options.test.kind()) => match preset {
+            // OSU 5 has numbers of the same length, but with a sign.
+            MpiPreset::Osu5 => ReductionElement::Unsigned64,
+            // Open MPI 4.1 crashes at numbers of 8 bytes.
+            MpiPreset::Assay | MpiPreset::Osu7 => ReductionElement::Integer,
+        },
         _ => ReductionElement::Float,
     }
 }
@@ -43,18 +47,32 @@ pub fn synchronization(options: &MpiOptions) -> RmaSynchronization {
     options.synchronization.unwrap_or(options.test.kind().default_synchronization())
 }
 
-/// Returns the settings of one-sided operations that differ from OSU's defaults, as OSU prints them.
+/// Returns the settings that differ from the preset's and OSU's defaults, as OSU prints them.
 pub fn unusual_settings(options: &MpiOptions) -> Vec<String> {
     let kind = options.test.kind();
+    let usual = reduction_element(&MpiOptions { element: None, ..options.clone() });
+    let datatype = options
+        .element
+        .filter(|element| kind.is_reduction() && *element != usual)
+        .map(|element| format!("Datatype: {}", element_name(element)));
     if !kind.is_one_sided() {
-        return Vec::new();
+        return datatype.into_iter().collect();
     }
     let (creation, synchronization) = (window_creation(options), synchronization(options));
     let creation = (creation != kind.default_window_creation())
         .then(|| format!("Window creation: {}", creation.osu_name()));
     let synchronization = (synchronization != kind.default_synchronization())
         .then(|| format!("Synchronization: {}", synchronization.osu_name()));
-    creation.into_iter().chain(synchronization).collect()
+    datatype.into_iter().chain(creation).chain(synchronization).collect()
+}
+
+/// Returns the name of MPI's type.
+pub const fn element_name(element: ReductionElement) -> &'static str {
+    match element {
+        ReductionElement::Integer => "MPI_INT",
+        ReductionElement::Float => "MPI_FLOAT",
+        ReductionElement::Unsigned64 => "MPI_UINT64_T",
+    }
 }
 
 /// Whether OSU sends messages of this size fewer times.
@@ -86,18 +104,7 @@ pub fn message_sizes(options: &MpiOptions) -> Vec<u64> {
     if accesses_one_number(kind) {
         return vec![reduction_element(options).bytes() as u64];
     }
-    let minimum_bytes = match kind {
-        // From 7.4 on OSU's programs count elements of a type, and send at least one.
-        MpiBenchmarkKind::Latency
-        | MpiBenchmarkKind::PairsLatency
-        | MpiBenchmarkKind::PersistentLatency
-            if options.preset != MpiPreset::Osu7 =>
-        {
-            0
-        }
-        kind if kind.is_reduction() => 4,
-        _ => 1,
-    };
+    let minimum_bytes = minimum_bytes(options);
     let maximum_bytes = match kind.collective() {
         Some(_) => MAX_COLLECTIVE_BYTES,
         None => MAX_PAIR_BYTES,
@@ -111,6 +118,22 @@ pub fn message_sizes(options: &MpiOptions) -> Vec<u64> {
     std::iter::successors(Some(minimum.max(minimum_bytes)), doubled)
         .take_while(|size| *size <= maximum)
         .collect()
+}
+
+/// Returns the bytes of the smallest message.
+pub fn minimum_bytes(options: &MpiOptions) -> u64 {
+    match options.test.kind() {
+        // From 7.4 on OSU's programs count elements of a type, and send at least one.
+        MpiBenchmarkKind::Latency
+        | MpiBenchmarkKind::PairsLatency
+        | MpiBenchmarkKind::PersistentLatency
+            if options.preset != MpiPreset::Osu7 =>
+        {
+            0
+        }
+        kind if kind.is_reduction() => 4,
+        _ => 1,
+    }
 }
 
 /// Returns OSU's pass for one figure: untimed turns, timed turns, and the points where the clock is

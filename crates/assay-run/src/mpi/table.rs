@@ -1,7 +1,6 @@
 //! Table of an MPI job: columns and rows, from the outcome on rank 0, and the doubts about rows.
 
 use assay_dialects::osu::{OsuLayout, OsuRow, OsuTable};
-use assay_kernels::mpi::ReductionElement;
 use assay_model::benchmark::{Benchmark, VarianceSource};
 use assay_model::doubt::Doubt;
 use assay_model::event::StopReason;
@@ -41,12 +40,7 @@ pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
         validation: options.validate,
         ranks: outcome.ranks.len() as u32,
         window: method::window(options),
-        element: match method::reduction_element(options) {
-            ReductionElement::Integer => "MPI_INT",
-            ReductionElement::Float => "MPI_FLOAT",
-            ReductionElement::Unsigned64 => "MPI_UINT64_T",
-        }
-        .to_owned(),
+        element: method::element_name(method::reduction_element(options)).to_owned(),
         window_creation: method::window_creation(options),
         synchronization: method::synchronization(options),
     }
@@ -69,7 +63,7 @@ pub fn build_row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -
             &outcome.single_values(table.test, size),
             &table.percentiles,
         ),
-        is_valid: size.validation.map(|it| it.wrong == 0),
+        is_valid: size.validation.filter(|it| it.messages > 0).map(|it| it.wrong == 0),
     }
 }
 

@@ -252,7 +252,7 @@ const DEFAULT_WINDOW: u64 = 64;
 /// Reads the line of `osu_init`: `nprocs: 2, min: 123 ms, max: 124 ms, avg: 123 ms`.
 fn read_init(test: &mut OsuTest, line: &str, number: usize, contents: &mut FileContents) {
     let mut parsed = ParsedOutput { version: test.version.clone(), ..ParsedOutput::default() };
-    let mut dimensions = Attributes::from([(Attribute::Test, test.title.as_str().into())]);
+    let mut dimensions = Attributes::new();
     for (name, value) in line.split(',').filter_map(|part| part.split_once(':')) {
         let value = value.trim().trim_end_matches("ms").trim();
         let metric = match name.trim() {
@@ -261,9 +261,9 @@ fn read_init(test: &mut OsuTest, line: &str, number: usize, contents: &mut FileC
                 dimensions.extend(ranks.map(|it| (Attribute::Ranks, it.into())));
                 continue;
             }
-            "min" => "time_min",
-            "max" => "time_max",
-            "avg" => "time_mean",
+            "min" => "latency_min",
+            "max" => "latency_max",
+            "avg" => "latency",
             _ => continue,
         };
         match parse_positive(metric, value) {
@@ -274,7 +274,7 @@ fn read_init(test: &mut OsuTest, line: &str, number: usize, contents: &mut FileC
     if !parsed.values.is_empty() {
         let mut found = super::super::ImportedMeasurement::new(
             test.title.clone(),
-            assay_model::benchmark::Benchmark::Foreign,
+            assay_model::benchmark::Benchmark::Mpi(MpiTest::Init),
             dimensions,
             parsed,
         );

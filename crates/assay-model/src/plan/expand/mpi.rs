@@ -5,13 +5,14 @@ use crate::benchmark::{MpiPattern, MpiTest};
 use crate::facts::{Cache, Cpu, HostFacts};
 use crate::quantity::Bytes;
 use crate::suite::{MpiPlacement, MpiRequest};
-use crate::workload::{Domain, MpiWorkload, Workload};
+use crate::workload::{Domain, MpiPreset, MpiWorkload, Workload};
 
 /// Largest message in OSU's benchmarks, between pairs and in collectives.
 const LARGEST_PAIR_BYTES: u64 = 4 << 20;
 const LARGEST_COLLECTIVE_BYTES: u64 = 1 << 20;
-/// Bytes of the number that one-sided operations on a single number access.
-const NUMBER_BYTES: u64 = 8;
+/// Bytes of the number that one-sided operations on a single number access, in OSU 5 and elsewhere.
+const OSU_5_NUMBER_BYTES: u64 = 8;
+const NUMBER_BYTES: u64 = 4;
 /// Maximum number of ranks, as protection against typing errors.
 const MAX_RANKS: u64 = 1 << 20;
 /// Maximum message size: MPI counts the elements of a message in an `int`.
@@ -51,7 +52,11 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
         return Ok((0, 0));
     }
     if !asked.test.has_size_range() {
-        return Ok((NUMBER_BYTES, NUMBER_BYTES));
+        let bytes = match choices.preset {
+            MpiPreset::Osu5 => OSU_5_NUMBER_BYTES,
+            MpiPreset::Assay | MpiPreset::Osu7 => NUMBER_BYTES,
+        };
+        return Ok((bytes, bytes));
     }
     let (smallest, largest) = match (asked.test, asked.test.pattern()) {
         (MpiTest::Latency | MpiTest::MultiLatency | MpiTest::PersistentLatency, _) => {
