@@ -122,8 +122,11 @@ fn execute(
             terminal.print(&text::render_summary(options, test));
         }
         MdtestEvent::FolderStays { path } => terminal.note(&format!(
-            "note: {} stays: it contains files that assay did not create",
+            "note: {} stays: it contains files that assay did not create, or is a mount point",
             path.display()
+        )),
+        MdtestEvent::StatusFileMissing { file } => terminal.note(&format!(
+            "note: there is no status file {file}: the number of files is that of -n"
         )),
     };
     let mut quiet = EmulationListener::new(keep);

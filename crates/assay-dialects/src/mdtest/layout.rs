@@ -66,6 +66,11 @@ impl TreeSize {
         (is_small && i64::try_from(all).is_ok()).then_some(size)
     }
 
+    /// Returns the number of items of a task in a test folder.
+    pub const fn items_per_folder(self) -> u64 {
+        self.items / if self.folders == 0 { 1 } else { self.folders }
+    }
+
     /// Returns the names of the test folders of an iteration.
     pub fn test_folders(self, iteration: u32) -> impl Iterator<Item = String> {
         (0..self.folders).map(move |folder| name_test_folder(iteration, folder))
@@ -124,8 +129,6 @@ impl<'o> MdtestLayout<'o> {
             MdtestPhase::TreeCreation | MdtestPhase::TreeRemoval => {
                 self.size.directories * self.size.folders
             }
-            // Items move up by one, the first to the end.
-            MdtestPhase::DirectoryRename if self.items_per_folder() < 2 => 0,
             _ => self.size.items,
         }
     }
@@ -228,7 +231,7 @@ impl<'o> MdtestLayout<'o> {
     }
 
     const fn items_per_folder(&self) -> u64 {
-        self.size.items / if self.size.folders == 0 { 1 } else { self.size.folders }
+        self.size.items_per_folder()
     }
 
     fn shift(&self, task: u32, times: u64) -> u32 {
@@ -296,8 +299,9 @@ fn order_tree(options: &MdtestOptions, directories: u64) -> Vec<u64> {
     let mut open = vec![0];
     while let Some(number) = open.pop() {
         order.push(number);
-        let children = number * branching + 1..=number * branching + branching;
-        open.extend(children.rev().filter(|child| *child < directories));
+        let first = number * branching + 1;
+        let end = first.saturating_add(branching).min(directories);
+        open.extend((first..end).rev());
     }
     order
 }

@@ -276,7 +276,7 @@ impl MdtestOptions {
     }
 
     /// Returns the conflicts of data and of the deadline.
-    fn data_conflicts(&self) -> [Conflict; 7] {
+    fn data_conflicts(&self) -> [Conflict; 8] {
         let file_bytes = u128::from(self.write_bytes.max(self.read_bytes));
         [
             (
@@ -293,6 +293,11 @@ impl MdtestOptions {
                 self.write_bytes > 0 && self.make_node,
                 "-k creates empty files, and -w writes them",
                 "leave out -k or -w",
+            ),
+            (
+                self.shared_file && self.make_node,
+                "-k creates each file once, and the tasks of -S all create the same files",
+                "leave out -k or -S",
             ),
             (
                 self.verify_read && !self.read,

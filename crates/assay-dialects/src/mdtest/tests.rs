@@ -42,6 +42,12 @@ fn sizes_and_defaults_are_those_of_mdtest() {
     let default = options("-n 10");
     assert_eq!(list_phases(&default).len(), 10, "all phases are run");
     assert_eq!(list_phases(&options("-n 10 -F")).len(), 6);
+    for (line, is_renamed) in
+        [("-n 1 -D", false), ("-n 2 -D", true), ("-n 2 -I 1 -D", false), ("-n 4 -I 2 -D", true)]
+    {
+        let phases = list_phases(&options(line));
+        assert_eq!(phases.contains(&MdtestPhase::DirectoryRename), is_renamed, "{line}");
+    }
     assert_eq!(list_phases(&options("-n 10 -S -C")).len(), 2, "-S has no directories");
     // -z, -b, -n, -I: directories, items per directory, items of a task, test folders.
     for (line, expected) in [
@@ -71,6 +77,7 @@ fn rejects_conflicts_and_unsupported_options() {
         ("-n 10 -W 1", "counts directories"),
         ("-n 10 -W 1 -F -z 1", "one directory"),
         ("-n 10 -k -w 1", "-k creates empty files"),
+        ("-n 10 -k -S", "-k creates each file once"),
         ("-n 10 -w 1 -e 2", "-e reads more"),
         ("-n 10 -X", "-e is 0"),
         ("-n 10 -u -S", "-S shares the files"),
@@ -95,6 +102,14 @@ fn rejects_conflicts_and_unsupported_options() {
     }
     assert_eq!(refusal("--print-all-proc").hint(), "did you mean `--print-all-procs`?");
     assert_eq!(options("-B 0 -n 1").tasks, 1, "barriers are the default");
+}
+
+#[test]
+fn branching_above_the_number_of_directories_is_no_work() {
+    let options = options("-b 4294967295 -n 1 -F");
+    let layout = MdtestLayout::new(&options, 1, 0).unwrap();
+    let created = names(&layout, MdtestPhase::TreeCreation, 0);
+    assert_eq!(created, ["test-dir.0-0/mdtest_tree.0"]);
 }
 
 /// Returns the names of all operations of a task in a phase.

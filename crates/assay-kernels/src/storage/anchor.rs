@@ -46,7 +46,7 @@ impl Anchor {
             (Some(folder), Ok(below)) if self.has_openat2 => {
                 openat2(folder.as_raw_fd(), below, flags)
             }
-            _ => openat(path, flags),
+            _ => openat(libc::AT_FDCWD, path, flags),
         }
     }
 
@@ -74,7 +74,12 @@ impl Anchor {
     }
 }
 
-fn openat2(folder: libc::c_int, below: &Path, flags: libc::c_int) -> io::Result<File> {
+/// Opens a path below a folder: without links, and except for reading on the same mount.
+pub(super) fn openat2(
+    folder: libc::c_int,
+    below: &Path,
+    flags: libc::c_int,
+) -> io::Result<File> {
     /// `struct open_how`, `openat2(2)`.
     #[repr(C)]
     struct OpenHow {
@@ -86,7 +91,8 @@ fn openat2(folder: libc::c_int, below: &Path, flags: libc::c_int) -> io::Result<
     const BENEATH: u64 = 0x08;
     const NO_XDEV: u64 = 0x01;
     let mode = if flags & libc::O_CREAT == 0 { 0 } else { 0o644 };
-    let stays = if flags & libc::O_ACCMODE == libc::O_RDONLY { 0 } else { NO_XDEV };
+    let only_reads = flags & (libc::O_ACCMODE | libc::O_PATH) == libc::O_RDONLY;
+    let stays = if only_reads { 0 } else { NO_XDEV };
     let how = OpenHow { flags: flags as u64, mode, resolve: NO_SYMLINKS | BENEATH | stays };
     let name = to_c_string(below)?;
     // SAFETY: the path is terminated, `how` is a whole `struct open_how` of the given size, and
@@ -101,18 +107,24 @@ fn openat2(folder: libc::c_int, below: &Path, flags: libc::c_int) -> io::Result<
         )
     };
     into_file(opened).map_err(|error| match error.raw_os_error() {
-        Some(libc::EXDEV) => io::Error::new(
-            io::ErrorKind::CrossesDevices,
-            "it is on another mount than the tree, and is not written",
-        ),
+        Some(libc::EXDEV) => other_mount(),
         _ => error,
     })
 }
 
-fn openat(path: &Path, flags: libc::c_int) -> io::Result<File> {
+/// Returns the error of a path on another mount.
+pub(super) fn other_mount() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::CrossesDevices,
+        "it is on another mount than the tree, and is not written",
+    )
+}
+
+/// Opens a path below a folder, as `openat(2)` does.
+pub(super) fn openat(folder: libc::c_int, path: &Path, flags: libc::c_int) -> io::Result<File> {
     let name = to_c_string(path)?;
     // SAFETY: the path is terminated and outlives the call.
-    let opened = unsafe { libc::open(name.as_ptr(), flags, 0o644) };
+    let opened = unsafe { libc::openat(folder, name.as_ptr(), flags, 0o644) };
     into_file(opened.into())
 }
 

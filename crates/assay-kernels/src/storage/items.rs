@@ -14,9 +14,11 @@ use assay_model::poisoned_lock::PoisonedLock as _;
 use assay_model::storage_outcome::EndReason;
 use assay_model::workload::file_set::FileOperation;
 
+pub use self::root::ItemRoot;
 use self::task::Task;
 use super::error::StorageError;
 
+mod root;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -55,6 +57,8 @@ pub enum ItemOperation {
 pub struct NewFileContents {
     /// Bytes of each file.
     pub bytes: u64,
+    /// Whether an existing file is an error; otherwise several tasks create the same file.
+    pub is_new: bool,
     /// Whether `fsync` follows the write.
     pub syncs: bool,
     /// Whether the data is read back and checked.
@@ -67,8 +71,10 @@ pub type ItemNamer<'p> = Box<dyn Fn(u64, &mut String) + Sync + 'p>;
 /// Items of one task.
 #[expect(missing_debug_implementations, reason = "functions do not implement Debug")]
 pub struct TaskItems<'p> {
-    /// Folder below which all items are.
+    /// Folder of `roots`, for messages.
     pub folder: PathBuf,
+    /// Opened folders, of which each item's name begins with one.
+    pub roots: &'p [ItemRoot],
     /// Number of items.
     pub count: u64,
     /// Appends the name of the item with this position, below the folder.

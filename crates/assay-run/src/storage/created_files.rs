@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 pub use self::recognition::UnrecognisedFile;
 use self::recognition::born_ns;
 pub use self::removal::{CreatedRemoval, LeftFiles};
+pub use self::test_folders::{open_folder, remove_same_folder};
 use super::{record_lock, safe_open};
 use crate::failure::CommandFailure;
 
@@ -156,19 +157,20 @@ impl CreatedFiles {
         let paths = entries.flatten().map(|entry| entry.path());
         paths
             .filter(|path| path.extension().is_some_and(|it| it == "json"))
-            .map(|path| {
-                let read = read_own_file(&path, MAX_RECORD_BYTES).ok();
-                let record = read.zip(key).and_then(|(text, key)| {
-                    let record: CreatedRecord = serde_json::from_slice(&text).ok()?;
-                    (record.with_signature(&key).signature == record.signature)
-                        .then_some(record)
-                });
-                let mut record = record.ok_or_else(|| path.clone())?;
-                record.record = path;
-                record.adopt_if_empty();
-                Ok(record)
-            })
+            .map(|path| Self::read_record(&path, key).ok_or(path))
             .collect()
+    }
+
+    /// Reads a record; `None` without a valid signature by the key.
+    fn read_record(path: &Path, key: Option<[u8; 32]>) -> Option<CreatedRecord> {
+        let text = read_own_file(path, MAX_RECORD_BYTES).ok()?;
+        let mut record: CreatedRecord = serde_json::from_slice(&text).ok()?;
+        if record.with_signature(&key?).signature != record.signature {
+            return None;
+        }
+        record.record = path.to_path_buf();
+        record.adopt_if_empty();
+        Some(record)
     }
 
     /// Returns the record of the file at `path`, if assay created it.

@@ -31,6 +31,7 @@ use crate::stored_outcome::ToolOutcome;
 mod iteration;
 mod phase_outcome;
 mod record;
+mod status_file;
 mod test_folders;
 
 pub use self::test_folders::check;
@@ -51,8 +52,10 @@ pub enum MdtestEvent<'n> {
     Result { result: &'n PhaseResult },
     /// All iterations have ended.
     TestEnded { test: &'n MdtestTest },
-    /// A folder stays, because it contains files of others.
+    /// A folder stays, because it contains files of others or is a mount point.
     FolderStays { path: &'n Path },
+    /// There is no status file, so each task has as many files as the options say.
+    StatusFileMissing { file: &'n str },
 }
 
 /// Receiver of events.
@@ -102,9 +105,14 @@ pub fn run(
     let mut folders = TestFolders::open(&options, folder)?;
     let mut recording = Recording::begin(opening, listener)?;
     on(MdtestEvent::RunStarted { report: &report });
+    if let Some(file) =
+        options.status_file.as_ref().filter(|_| status_file::is_missing(&options))
+    {
+        on(MdtestEvent::StatusFileMissing { file });
+    }
     let verdict = run_tests((&mut report, &mut folders), &mut recording, stop, on);
     let is_stopped = stop.load(Ordering::Relaxed);
-    let cleaned = folders.close(verdict.is_err() || is_stopped);
+    let cleaned = folders.close(verdict.is_err() || is_stopped, on);
     let verdict = match is_stopped {
         true => Err(runner::interrupted_failure()),
         false => verdict.and(cleaned),

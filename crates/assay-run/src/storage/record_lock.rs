@@ -129,6 +129,23 @@ pub(super) fn claim(record: &Path) -> io::Result<Option<RecordClaim>> {
     }
 }
 
+/// Holds the exclusive lock until [`claim`] or [`release`], in place of the shared one of this
+/// process. Returns whether it does: not if another process uses the file.
+pub(super) fn hold_exclusively(record: &Path) -> io::Result<bool> {
+    let began = Instant::now();
+    loop {
+        if let Some(RecordClaim { lock }) = claim(record)? {
+            held().insert(record.to_path_buf(), HeldRecord { lock, is_written: true });
+            return Ok(true);
+        }
+        // A process that lists the records has the lock for a moment.
+        if began.elapsed() > MAX_WAIT {
+            return Ok(false);
+        }
+        std::thread::sleep(RETRY);
+    }
+}
+
 /// Whether another process uses the file of the record; `None` if no lock can tell, as for records
 /// of earlier versions. Creates nothing.
 pub(super) fn is_held_elsewhere(record: &Path) -> Option<bool> {

@@ -267,15 +267,21 @@ pub fn finish(options: &RunOptions) -> Result<Vec<PathBuf>, CommandFailure> {
         Err(error) => return check_recorded(Err(error)).map(|()| directories),
         Ok(left) => left,
     };
-    match files_failure("cannot recognise", &left) {
-        None => {
-            directories.extend(left.directories);
-            Ok(directories)
-        }
-        Some(failure) => Err(failure
+    check_left_files(&left)?;
+    directories.extend(left.directories);
+    Ok(directories)
+}
+
+/// Fails if files were changed by others while they were used.
+///
+/// # Errors
+/// Names them; their records stay.
+pub fn check_left_files(left: &LeftFiles) -> Result<(), CommandFailure> {
+    files_failure("cannot recognise", left).map_or(Ok(()), |failure| {
+        Err(failure
             .advise("find out what changed it; assay never writes or removes it again")
-            .advise("`assay storage clean --forget` leaves the file and removes its record")),
-    }
+            .advise("`assay storage clean --forget` leaves the file and removes its record"))
+    })
 }
 
 /// Removes the files that this process created. Returns the directories of trees that stay, because

@@ -1,6 +1,8 @@
 //! `assay mdtest`: its phases, its files and its output.
 
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -91,6 +93,159 @@ fn only_folders_of_assay_are_changed() {
     assert_eq!(std::fs::read_to_string(world.path("d/test-dir.0-0/mine")).unwrap(), "precious");
 }
 
+/// Starts a run in the background.
+fn start(world: &World, line: &str) -> Child {
+    let words: Vec<&str> = ["mdtest"].into_iter().chain(line.split_whitespace()).collect();
+    let mut command = world.command(&words);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn wait_until(what: &str, is_true: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_true() {
+        assert!(began.elapsed() < Duration::from_secs(30), "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Creates a folder with the files of others under the names of mdtest.
+fn create_foreign_folder(folder: &Path) {
+    std::fs::create_dir_all(folder.join("mdtest_tree.0")).unwrap();
+    for item in 0..2 {
+        let file = folder.join(format!("mdtest_tree.0/file.mdtest.0.{item}"));
+        std::fs::write(file, "precious").unwrap();
+    }
+}
+
+fn assert_foreign_folder_is_whole(folder: &Path) {
+    for item in 0..2 {
+        let file = folder.join(format!("mdtest_tree.0/file.mdtest.0.{item}"));
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "precious");
+    }
+}
+
+#[test]
+fn exchanged_test_folder_is_not_changed() {
+    let world = World::new();
+    let running = start(&world, "-n 2 -F -p 2 -w 5 -e 5 -d d");
+    let folder = world.path("d/test-dir.0-0");
+    wait_until("the tree exists", || folder.join("mdtest_tree.0").exists());
+    std::fs::rename(&folder, world.path("moved")).unwrap();
+    create_foreign_folder(&folder);
+    let output = running.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert!(err.contains("another file is in its place"), "{err}");
+    assert_foreign_folder_is_whole(&folder);
+}
+
+#[test]
+fn exchanged_folder_of_a_later_iteration_is_refused() {
+    let world = World::new();
+    mdtest(&world, "-n 2 -F -C -i 2 -d d").succeeded();
+    let running = start(&world, "-n 2 -F -r -i 2 -p 2 -d d");
+    let other_removal = || mdtest(&world, "-n 2 -F -r --dryRun -d d");
+    wait_until("the first iteration has begun", || other_removal().code != 0);
+    let folder = world.path("d/test-dir.1-0");
+    std::fs::rename(&folder, world.path("moved")).unwrap();
+    create_foreign_folder(&folder);
+    let output = running.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.contains("is not changed without permission"), "{err}");
+    assert_foreign_folder_is_whole(&folder);
+}
+
+#[test]
+fn folder_in_use_is_not_changed() {
+    let world = World::new();
+    mdtest(&world, "-n 2 -F -C -d d").succeeded();
+    let mut running = start(&world, "-n 2 -F -T -p 60 -d d");
+    let removal = || mdtest(&world, "-n 2 -F -r --dryRun -d d");
+    wait_until("the run has begun", || removal().code != 0);
+    let refused = mdtest(&world, "-n 2 -F -r -d d").failed_with(2).err;
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert!(refused.contains("another assay is using it"), "{refused}");
+    mdtest(&world, "-n 2 -F -r -d d").succeeded();
+}
+
+#[test]
+fn foreign_files_in_a_tree_stay_with_a_reason() {
+    let world = World::new();
+    let running = start(&world, "-n 2 -F -p 2 -d d");
+    let tree = world.path("d/test-dir.0-0/mdtest_tree.0");
+    wait_until("the tree exists", || tree.exists());
+    std::fs::write(tree.join("mine"), "precious").unwrap();
+    let output = running.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert!(err.contains("tree removal failed: cannot remove "), "{err}");
+    assert!(err.contains("mdtest_tree.0 stays: it contains files"), "{err}");
+    let left = crate::program::files_below(&world.path("d"));
+    assert_eq!(left, [tree.join("mine")]);
+}
+
+#[test]
+fn permission_does_not_extend_through_links() {
+    let world = World::new();
+    create_foreign_folder(&world.path("elsewhere"));
+    std::fs::create_dir(world.path("d")).unwrap();
+    std::os::unix::fs::symlink(world.path("elsewhere"), world.path("d/test-dir.0-0")).unwrap();
+    let refused = mdtest(&world, "-n 2 -F -r -d d --destroy-data=d").failed_with(2).err;
+    assert!(refused.contains("it is a link to ") && refused.contains("elsewhere"), "{refused}");
+    assert_foreign_folder_is_whole(&world.path("elsewhere"));
+    mdtest(&world, "-n 2 -F -T -d d").succeeded();
+    mdtest(&world, "-n 2 -F -r -d d --destroy-data=elsewhere").succeeded();
+    assert!(!world.path("elsewhere").exists());
+}
+
+#[test]
+fn status_file_limits_files_only() {
+    let world = World::new();
+    mdtest(&world, "-n 4 -C -d d").succeeded();
+    let noted = mdtest(&world, "-n 4 -T -x reached -d d").succeeded().err;
+    assert!(noted.contains("there is no status file reached"), "{noted}");
+    std::fs::write(world.path("reached"), "2").unwrap();
+    let tree = world.path("d/test-dir.0-0/mdtest_tree.0");
+    std::fs::remove_file(tree.join("file.mdtest.0.3")).unwrap();
+    mdtest(&world, "-n 4 -T -x reached -d d").succeeded();
+    std::fs::remove_dir(tree.join("dir.mdtest.0.3")).unwrap();
+    let failed = mdtest(&world, "-n 4 -T -x reached -d d").failed_with(4).err;
+    assert!(failed.contains("dir.mdtest.0.3"), "{failed}");
+    for (text, expected) in
+        [("99999999999999999", "is too large"), ("many", "cannot read the number of items")]
+    {
+        std::fs::write(world.path("reached"), text).unwrap();
+        let refused = mdtest(&world, "-n 4 -F -T -R -x reached -d d --dryRun");
+        assert!(refused.code != 0 && refused.err.contains(expected), "{refused:?}");
+        assert_eq!(refused.out, "");
+    }
+    for (file, expected) in [
+        ("no/folder", "No such file"),
+        ("d", "not a regular file"),
+        ("reached", "its contents would be lost"),
+    ] {
+        let refused = mdtest(&world, &format!("-n 4 -F -C -W 1 -x {file} -d new"));
+        assert!(refused.code != 0 && refused.err.contains(expected), "{refused:?}");
+        assert!(!world.path("new").exists());
+    }
+}
+
+#[test]
+fn kept_folders_need_no_descriptors() {
+    let world = World::new();
+    let words = ["-c", "ulimit -n 200; exec \"$@\"", "sh"];
+    let command = world.command(&["mdtest", "-n", "2", "-F", "-C", "-i", "300", "-d", "d"]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(words).arg(command.get_program()).args(command.get_args());
+    limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    limited.current_dir(command.get_current_dir().unwrap());
+    let output = limited.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    mdtest(&world, "-n 2 -F -r -i 300 -d d").succeeded();
+}
+
 #[test]
 fn created_folders_are_cleaned_after_a_crash() {
     let world = World::new();
@@ -145,6 +300,7 @@ fn rejects_what_cannot_run() {
         ("-n 2 -d no/folder", "the folder no/folder cannot be made"),
         ("-n 2 -d /proc/d", "the folder /proc/d cannot be"),
         ("-n 2 -c -d d", "does not support -c"),
+        ("--ranks 2 -n 2 -u -d d@./d", "names the folder ./d twice"),
         ("-n 100000000 -F -w 100m -d d", "has no room"),
     ] {
         for dry in ["", " --dryRun"] {

@@ -1,19 +1,16 @@
 //! Task of a pass: its items one after another, with their times.
 
-use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::time::Instant;
 
 use assay_model::file_outcome::FileTally;
 
+use super::root::{self, ParentDirectory};
 use super::{
     INTERVAL, ItemFailure, ItemOperation, NewFileContents, PassState, TaskItems, TaskProgress,
 };
-use crate::storage::anchor::Anchor;
 use crate::storage::content;
 use crate::storage::error::StorageError;
 use crate::storage::files::{nanoseconds, record_requested};
@@ -25,7 +22,8 @@ const STAMP_BYTES: usize = 8;
 pub(super) struct Task<'p, 'i> {
     operation: ItemOperation,
     items: &'p TaskItems<'i>,
-    anchor: Anchor,
+    parent: ParentDirectory,
+    new_parent: ParentDirectory,
     /// Data of the files, which differs from item to item by its stamp only.
     data: Vec<u8>,
     read_buffer: Vec<u8>,
@@ -41,8 +39,6 @@ impl<'p, 'i> Task<'p, 'i> {
         operation: ItemOperation,
         items: &'p TaskItems<'i>,
     ) -> Result<Self, StorageError> {
-        let anchor = Anchor::open(&items.folder)
-            .map_err(|source| StorageError::Open { path: items.folder.clone(), source })?;
         let (written, read) = match operation {
             ItemOperation::Create(it) => (it.bytes, if it.verifies { it.bytes } else { 0 }),
             ItemOperation::Read { bytes, verifies } => {
@@ -55,7 +51,8 @@ impl<'p, 'i> Task<'p, 'i> {
         Ok(Self {
             operation,
             items,
-            anchor,
+            parent: ParentDirectory::default(),
+            new_parent: ParentDirectory::default(),
             data,
             read_buffer: allocate(read)?,
             name: String::new(),
@@ -115,35 +112,33 @@ impl<'p, 'i> Task<'p, 'i> {
     fn operate(&mut self, position: u64) -> io::Result<()> {
         self.name.clear();
         (self.items.name)(position, &mut self.name);
-        let path = self.items.folder.join(&self.name);
+        let roots = self.items.roots;
         match self.operation {
-            ItemOperation::MakeDirectory => fs::create_dir(path),
-            ItemOperation::Query => fs::symlink_metadata(path).map(drop),
+            ItemOperation::MakeDirectory => self.parent.make_directory(roots, &self.name),
+            ItemOperation::Query => root::query_item(roots, &self.name),
             ItemOperation::Rename => {
                 self.new_name.clear();
                 if let Some(new_name) = &self.items.new_name {
                     new_name(position, &mut self.new_name);
                 }
-                fs::rename(path, self.items.folder.join(&self.new_name))
+                let target = (&mut self.new_parent, self.new_name.as_str());
+                self.parent.rename(roots, &self.name, target)
             }
-            ItemOperation::RemoveDirectory => fs::remove_dir(path),
-            ItemOperation::Create(contents) => self.create(position, &path, contents),
-            ItemOperation::MakeNode => make_node(&path),
-            ItemOperation::Read { bytes, verifies } => {
-                self.read(position, &path, bytes, verifies)
+            ItemOperation::RemoveDirectory => {
+                self.parent.remove(roots, &self.name, libc::AT_REMOVEDIR)
             }
-            ItemOperation::Remove => fs::remove_file(path),
+            ItemOperation::Create(contents) => self.create(position, contents),
+            ItemOperation::MakeNode => self.parent.make_node(roots, &self.name),
+            ItemOperation::Read { bytes, verifies } => self.read(position, bytes, verifies),
+            ItemOperation::Remove => self.parent.remove(roots, &self.name, 0),
         }
     }
 
-    fn create(
-        &mut self,
-        position: u64,
-        path: &Path,
-        contents: NewFileContents,
-    ) -> io::Result<()> {
+    fn create(&mut self, position: u64, contents: NewFileContents) -> io::Result<()> {
         let access = if contents.verifies { libc::O_RDWR } else { libc::O_WRONLY };
-        let file = self.anchor.open_below(path, access | libc::O_CREAT)?;
+        let is_new = if contents.is_new { libc::O_EXCL } else { libc::O_NONBLOCK };
+        let flags = access | libc::O_CREAT | is_new;
+        let file = root::open_item(self.items.roots, &self.name, flags)?;
         if contents.bytes == 0 {
             return Ok(());
         }
@@ -158,14 +153,13 @@ impl<'p, 'i> Task<'p, 'i> {
         Ok(())
     }
 
-    fn read(
-        &mut self,
-        position: u64,
-        path: &Path,
-        bytes: u64,
-        verifies: bool,
-    ) -> io::Result<()> {
-        let file = self.anchor.open_below(path, libc::O_RDONLY)?;
+    fn read(&mut self, position: u64, bytes: u64, verifies: bool) -> io::Result<()> {
+        // A pipe would wait for a writer.
+        let flags = libc::O_RDONLY | libc::O_NONBLOCK;
+        let file = root::open_item(self.items.roots, &self.name, flags)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
         if verifies {
             self.stamp_data(position);
             return self.check(&file);
@@ -201,11 +195,4 @@ fn allocate(bytes: u64) -> Result<Vec<u8>, StorageError> {
     })?;
     buffer.resize(bytes as usize, 0);
     Ok(buffer)
-}
-
-fn make_node(path: &Path) -> io::Result<()> {
-    let name = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)?;
-    // SAFETY: the path is terminated and outlives the call.
-    let made = unsafe { libc::mknod(name.as_ptr(), libc::S_IFREG | 0o644, 0) };
-    if made == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

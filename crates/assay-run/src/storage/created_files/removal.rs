@@ -65,27 +65,48 @@ impl CreatedFiles {
     /// If a record cannot be written.
     pub fn end_all_uses(&self, keeps: bool) -> io::Result<LeftFiles> {
         let mut left = LeftFiles::default();
-        for mut record in self.list() {
-            let Some(is_written) = record_lock::own_use(&record.record) else { continue };
-            if !is_written && !record.is_abandoned {
-                continue;
-            }
-            // Another process that uses the file will be the last one.
-            let Some(claim) = record_lock::claim(&record.record)? else { continue };
-            let ended = match record.recognise() {
-                Ok(()) if record.is_abandoned && !keeps => record.remove_last(&claim),
-                Ok(()) => record.end_use().map(|()| Vec::new()),
-                // It was announced and never created.
-                Err(_) if record.announced_ns.is_some() && is_missing(&record.path) => {
-                    record.forget().map(|()| Vec::new())
-                }
-                Err(why) => Err(why.into()),
-            };
-            left.add(record.path, ended);
+        for record in self.list() {
+            end_use(record, keeps, &mut left)?;
         }
         record_lock::release_all(&self.folder);
         Ok(left)
     }
+
+    /// Ends the use of one file by this process, like [`Self::end_all_uses`]. The file stays.
+    ///
+    /// # Errors
+    /// If its record cannot be written.
+    pub fn end_use_of(&self, record: &CreatedRecord) -> io::Result<LeftFiles> {
+        let mut left = LeftFiles::default();
+        // Another process may have changed the record.
+        if let Some(current) = Self::read_record(&record.record, self.key().ok()) {
+            end_use(current, true, &mut left)?;
+        }
+        record.close();
+        record_lock::release(&record.record);
+        Ok(left)
+    }
+}
+
+/// Ends the use of a file by this process, if it is the last one.
+fn end_use(mut record: CreatedRecord, keeps: bool, left: &mut LeftFiles) -> io::Result<()> {
+    let Some(is_written) = record_lock::own_use(&record.record) else { return Ok(()) };
+    if !is_written && !record.is_abandoned {
+        return Ok(());
+    }
+    // Another process that uses the file will be the last one.
+    let Some(claim) = record_lock::claim(&record.record)? else { return Ok(()) };
+    let ended = match record.recognise() {
+        Ok(()) if record.is_abandoned && !keeps => record.remove_last(&claim),
+        Ok(()) => record.end_use().map(|()| Vec::new()),
+        // It was announced and never created.
+        Err(_) if record.announced_ns.is_some() && is_missing(&record.path) => {
+            record.forget().map(|()| Vec::new())
+        }
+        Err(why) => Err(why.into()),
+    };
+    left.add(record.path, ended);
+    Ok(())
 }
 
 impl CreatedRecord {

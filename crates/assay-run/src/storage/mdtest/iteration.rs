@@ -14,7 +14,7 @@ use assay_kernels::storage::items::{
 use super::phase_outcome::PhaseOutcome;
 use super::record::TestRecord;
 use super::test_folders::TestFolders;
-use super::{MdtestEvent, MdtestListener, MdtestStep};
+use super::{MdtestEvent, MdtestListener, MdtestStep, status_file};
 use crate::cancellable_wait;
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
@@ -24,13 +24,14 @@ pub(super) struct Iteration<'a> {
     options: &'a MdtestOptions,
     layout: MdtestLayout<'a>,
     number: u32,
+    /// Files of a task, if a status file has their number.
+    files: Option<u64>,
     folders: &'a mut TestFolders,
     stop: &'a AtomicBool,
 }
 
 impl<'a> Iteration<'a> {
-    /// Lays out an iteration; the items that an earlier run created before its deadline are those of
-    /// the status file.
+    /// Lays out an iteration.
     pub(super) fn new(
         options: &'a MdtestOptions,
         (tasks, number): (u32, u32),
@@ -38,12 +39,9 @@ impl<'a> Iteration<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Self, CommandFailure> {
         let layout = MdtestLayout::new(options, tasks, number);
-        let mut layout =
-            layout.ok_or_else(|| CommandFailure::usage("the tree is too large"))?;
-        if let Some(items) = read_status(options)? {
-            layout.size.items = items;
-        }
-        Ok(Self { options, layout, number, folders, stop })
+        let layout = layout.ok_or_else(|| CommandFailure::usage("the tree is too large"))?;
+        let files = status_file::read(options)?;
+        Ok(Self { options, layout, number, files, folders, stop })
     }
 
     /// Runs all phases, until one fails or the user interrupts the run.
@@ -62,6 +60,11 @@ impl<'a> Iteration<'a> {
             if self.is_stopped() {
                 return Ok(());
             }
+            if phase.is_of_files()
+                && let Some(files) = self.files
+            {
+                self.layout.size.items = files;
+            }
             on(MdtestEvent::PhaseStarted { phase: *phase, iteration: self.number });
             let step = MdtestStep { tasks: self.layout.tasks, phase: *phase };
             record.begin_counting(recording);
@@ -75,7 +78,7 @@ impl<'a> Iteration<'a> {
             record.add(step, outcome, &result);
             test.results.push(result);
         }
-        if self.options.remove { self.folders.end(&self.layout, on) } else { Ok(()) }
+        self.folders.end(on)
     }
 
     fn is_stopped(&self) -> bool {
@@ -103,7 +106,7 @@ impl<'a> Iteration<'a> {
                 outcome.stonewall = Some(stonewall);
                 self.layout.size.items = stonewall.maximum;
             }
-            write_status(self.options, stonewall.maximum)?;
+            status_file::write(self.options, stonewall.maximum)?;
         }
         if self.options.call_sync && !phase.is_of_trees() && !self.is_stopped() {
             let start = Instant::now();
@@ -153,6 +156,7 @@ impl<'a> Iteration<'a> {
         let numbers = order.clone();
         TaskItems {
             folder: self.folders.paths[layout.path_of(task)].clone(),
+            roots: &self.folders.roots[layout.path_of(task)],
             count,
             name: Box::new(move |position, text| {
                 layout.push_name(phase, (task, first + position), order.as_deref(), text);
@@ -184,6 +188,7 @@ impl<'a> Iteration<'a> {
             MdtestPhase::FileCreation if options.make_node => ItemOperation::MakeNode,
             MdtestPhase::FileCreation => ItemOperation::Create(NewFileContents {
                 bytes: options.write_bytes,
+                is_new: !options.shared_file,
                 syncs: options.sync_file,
                 verifies: options.verify_write,
             }),
@@ -214,31 +219,4 @@ fn summarize_progress(done: &[u64]) -> StonewallProgress {
         maximum: done.iter().copied().max().unwrap_or(0),
         mean: sum as f64 / done.len().max(1) as f64,
     }
-}
-
-/// Reads the number of items of each task, if the run uses those of an earlier one.
-fn read_status(options: &MdtestOptions) -> Result<Option<u64>, CommandFailure> {
-    let Some(file) = options.status_file.as_ref().filter(|_| !options.create) else {
-        return Ok(None);
-    };
-    let cannot = || {
-        CommandFailure::measurement(format!("cannot read the number of items from {file}"))
-            .advise("create the items with -C, -W and the same -x first, or leave out -x")
-    };
-    let text = std::fs::read_to_string(assay_model::path_text::decode_path(file))
-        .map_err(|error| cannot().with_cause(&error))?;
-    let items = text.trim().parse::<u64>().map_err(|error| cannot().with_cause(&error))?;
-    Ok(Some(items))
-}
-
-/// Writes the number of items of each task, for runs that use them later.
-fn write_status(options: &MdtestOptions, items: u64) -> Result<(), CommandFailure> {
-    let Some(file) = &options.status_file else { return Ok(()) };
-    std::fs::write(assay_model::path_text::decode_path(file), items.to_string()).map_err(
-        |error| {
-            CommandFailure::measurement(format!("cannot write {file}"))
-                .with_cause(&error)
-                .advise("name a file in a folder that exists and is yours")
-        },
-    )
 }
