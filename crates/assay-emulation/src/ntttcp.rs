@@ -175,7 +175,7 @@ impl NtttcpCommand<'_> {
             Err(error) => (None, Some(error)),
         };
         let entries = outcome.as_ref().map(|it| record::sender_entries(test, sending, it));
-        self.end_test(recording, lines, (outcome, error), entries.unwrap_or_default())
+        self.end_test(Ok(recording), lines, (outcome, error), entries.unwrap_or_default())
     }
 
     fn receive(
@@ -225,27 +225,24 @@ impl NtttcpCommand<'_> {
         let recording = begin(typed, store, phase, &mut quiet);
         let outcome = early.unwrap_or_else(|| server.run_test(&mut observe));
         let entries = record::receiver_entries(test, server.peer(), &outcome);
-        let error = outcome
-            .intervals
-            .is_empty()
-            .then_some(NetworkError::EndedInWarmUp { warm_up_s: test.warm_up_s });
+        let warm_up_s =
+            Some(test.warm_up_s).filter(|it| *it > 0 && outcome.intervals.is_empty());
+        let error = warm_up_s.map(|warm_up_s| NetworkError::EndedInWarmUp { warm_up_s });
         let has_data = outcome.bytes() > 0;
-        let ended = recording.and_then(|recording| {
-            let run = recording.id().to_owned();
-            let ended = self.end_test(recording, lines, (Some(outcome), error), entries);
-            if let Some(store) = store.filter(|_| !has_data) {
-                store.remove(&[run])?;
-            }
-            ended
-        });
+        let run = recording.as_ref().ok().map(|it| it.id().to_owned());
+        let ended = self.end_test(recording, lines, (Some(outcome), error), entries);
+        let removed = match (store, run) {
+            (Some(store), Some(run)) if !has_data => store.remove(&[run]).map(drop),
+            _ => Ok(()),
+        };
         server.linger();
-        ended
+        ended.and(removed.map_err(CommandFailure::from))
     }
 
     /// Prints, writes and stores the result of a test.
     fn end_test(
         &mut self,
-        mut recording: Recording<'_>,
+        recording: Result<Recording<'_>, CommandFailure>,
         lines: Vec<NtttcpLine>,
         (result, error): (Option<NtttcpOutcome>, Option<NetworkError>),
         entries: Vec<MeasurementEntry>,
@@ -266,6 +263,7 @@ impl NtttcpCommand<'_> {
         };
         self.print(&outcome.format_result());
         let written = self.write_files(&outcome);
+        let mut recording = recording?;
         record_end(&mut recording, 0, entries, error.as_ref())?;
         recording.store_outcome(&outcome)?;
         recording.finish(matches!(error, Some(NetworkError::Interrupted)))?;

@@ -115,6 +115,18 @@ fn impossible_values_are_refused() {
 }
 
 #[test]
+fn address_is_the_one_that_is_used() {
+    for (line, address) in [
+        ("-s", "127.0.0.1"),
+        ("-r -6", "::1"),
+        ("-r 0.0.0.0", "0.0.0.0"),
+        ("-s -m 8,*,192.0.2.1", "192.0.2.1"),
+    ] {
+        assert_eq!(parse(line).unwrap().address(), address, "{line}");
+    }
+}
+
+#[test]
 fn options_of_the_other_role_are_named() {
     for (line, expected) in [
         ("-r -n 4 -l 2 -f -B 1G", &["-n", "-l", "-f", "-B"][..]),
