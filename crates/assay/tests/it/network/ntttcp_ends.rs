@@ -35,14 +35,14 @@ fn wait_until_busy(port: u16) {
 
 #[test]
 fn receiver_ends_when_its_sender_is_gone() {
-    for options in ["-P 1 -t 1", "-P 1 -u -t 0"] {
+    for options in ["-P 1 -t 60", "-P 1 -u -t 0"] {
         let world = World::new();
         let port = free_ports(2);
         let receiver = receive(&world, port, &format!("{options} --store runs"));
         let mut sender = TcpStream::connect(("127.0.0.1", port - 1)).unwrap();
         ask(&mut sender, u32::from(b'X'));
         ask(&mut sender, i32::MAX as u32);
-        assert_eq!(ask(&mut sender, u32::from(b'R')), u32::from(b'R'));
+        assert_eq!(ask(&mut sender, u32::from(b'R')), u32::from(b'R'), "it starts");
         drop(sender);
         let output = receiver.finish();
         assert!(output.status.success(), "{output:?}");
