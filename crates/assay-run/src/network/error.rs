@@ -280,9 +280,7 @@ impl NetworkError {
         }
         match self {
             Self::Listen { address, source } => listen_advice(address, source),
-            Self::EndedInWarmUp { .. } => {
-                "check the sender's output, or use a shorter warm-up (-W)"
-            }
+            Self::EndedInWarmUp { .. } => "check the sender's output, or use a shorter -W",
             Self::Timeout { .. } | Self::Closed { .. } | Self::Broken { .. } => {
                 "check the other end's output; a firewall may also cut connections"
             }
