@@ -88,6 +88,16 @@ pub enum ToolError {
         /// CPUs requested.
         cpus: usize,
     },
+    /// Nothing answers the client of a tool.
+    #[error("{tool} reported: {message}")]
+    NoServer {
+        /// Name of the tool.
+        tool: &'static str,
+        /// Message of the client.
+        message: String,
+        /// Advice on the server.
+        advice: &'static str,
+    },
     #[error("{how}{}", quote_error_message(.last_words))]
     ProcessFailed {
         /// `the tool ended with code 1`, `the tool was killed by a signal`.
@@ -301,6 +311,7 @@ impl ToolError {
             Self::NoLauncher { .. } => {
                 "install an MPI launcher, e.g. Debian's package openmpi-bin"
             }
+            Self::NoServer { advice, .. } => advice,
             Self::ProcessFailed { .. } => {
                 "run the recorded command by hand and read its standard error"
             }

@@ -1,7 +1,7 @@
 //! `assay ntttcp`: sender and receiver with the options, output and protocol of ntttcp-for-linux.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_kernels::pin;
 use assay_model::entry::MeasurementEntry;
@@ -11,8 +11,8 @@ use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::iperf3_flows;
 use assay_run::network::ntttcp::{
-    self, NtttcpEnd, NtttcpEvent, NtttcpOutcome, NtttcpSending, NtttcpServer, NtttcpServing,
-    NtttcpTest, record,
+    self, NtttcpEnd, NtttcpEvent, NtttcpOutcome, NtttcpSender, NtttcpSending, NtttcpServer,
+    NtttcpServing, NtttcpTest, record,
 };
 use assay_run::network::target::is_loopback;
 use assay_run::recording::Recording;
@@ -95,7 +95,6 @@ fn style(
     files: &[Option<PathBuf>; 3],
 ) -> NtttcpStyle {
     let (send_bytes, receive_bytes) = typed.block_bytes();
-    let any = if typed.ipv6 { "::" } else { "0.0.0.0" };
     NtttcpStyle {
         is_sender: typed.is_sender(),
         is_udp: test.is_udp,
@@ -112,7 +111,7 @@ fn style(
         threads_per_port: typed.threads_per_port(),
         connections_per_thread: typed.connections.unwrap_or(1),
         cpu: typed.cpu().map(|cpu| cpu as u32),
-        address: typed.typed_address().unwrap_or(any).to_owned(),
+        address: typed.address(),
         source_address: typed.source_address.map(|it| it.to_string()),
         port: test.base_port,
         source_port: typed.source_port.map(|it| it.unwrap_or(25_001)),
@@ -165,15 +164,18 @@ impl NtttcpCommand<'_> {
     ) -> Result<(), CommandFailure> {
         let store = store_access::open_for_recording(&self.typed.keep)?;
         let mut quiet = EmulationListener::new(&self.typed.keep);
-        let phase = record::sender_phase(test, sending);
-        let recording = begin(self.typed, store.as_ref(), phase, &mut quiet)?;
-        let mut lines = Vec::new();
-        let outcome = ntttcp::send(test, sending, cancel, &mut |event| {
-            self.print_event(event, &mut lines);
-        });
+        let (typed, mut lines) = (self.typed, Vec::new());
+        let mut observe = |event| self.print_event(event, &mut lines);
+        let sender = NtttcpSender::connect(test, sending, cancel, &mut observe);
+        let measured_s = sender.as_ref().map_or(test.duration_s, NtttcpSender::measured_s);
+        let phase = record::sender_phase(test, sending, measured_s);
+        let recording = begin(typed, store.as_ref(), phase, &mut quiet)?;
+        let (outcome, error) = match sender.and_then(|it| it.run(&mut observe)) {
+            Ok((outcome, error)) => (Some(outcome), error),
+            Err(error) => (None, Some(error)),
+        };
         let entries = outcome.as_ref().map(|it| record::sender_entries(test, sending, it));
-        let entries = entries.unwrap_or_default();
-        self.end_test(recording, lines, outcome, entries)
+        self.end_test(Ok(recording), lines, (outcome, error), entries.unwrap_or_default())
     }
 
     fn receive(
@@ -186,55 +188,67 @@ impl NtttcpCommand<'_> {
             self.terminal
                 .note("listening on loopback only; use -r 0.0.0.0 to admit other hosts");
         }
+        let store = store_access::open_for_recording(&self.typed.keep)?;
         let served = ntttcp::with_server(test, serving, cancel, |server| {
             let mut first = Vec::new();
             self.print_event(NtttcpEvent::Threads(server.threads()), &mut first);
             loop {
-                if !self.receive_test(test, server, first.clone())? || !serving.is_held {
+                let waited = server.wait_for_test().map_err(|error| network_failure(&error));
+                if !waited? {
                     return Ok(());
+                }
+                let ended = self.receive_test((test, store.as_ref()), server, first.clone());
+                if !serving.is_held || cancel.load(Ordering::Relaxed) {
+                    return ended;
+                }
+                if let Err(failure) = ended {
+                    self.terminal.note(&failure.message());
                 }
             }
         });
         served.map_err(|error| network_failure(&error)).and_then(|it| it)
     }
 
-    /// Receives one test, whose lines begin with some; false if the user ends the wait for it.
+    /// Receives one test, whose lines begin with some.
     fn receive_test(
         &mut self,
-        test: &NtttcpTest,
+        (test, store): (&NtttcpTest, Option<&Store>),
         server: &mut NtttcpServer<'_>,
         mut lines: Vec<NtttcpLine>,
-    ) -> Result<bool, CommandFailure> {
-        let connections = server.wait_for_test().map_err(|error| network_failure(&error))?;
-        let Some(connections) = connections else { return Ok(false) };
+    ) -> Result<(), CommandFailure> {
         let typed = self.typed;
-        let store = store_access::open_for_recording(&typed.keep)?;
         let mut quiet = EmulationListener::new(&typed.keep);
-        let phase = record::receiver_phase(test, connections);
-        let mut run_test = || server.run_test(&mut |event| self.print_event(event, &mut lines));
+        let mut observe = |event| self.print_event(event, &mut lines);
         // A sender without synchronisation does not wait for the beginning of a record.
-        let early = (!test.is_synchronised).then(&mut run_test);
-        let recording = begin(typed, store.as_ref(), phase, &mut quiet)?;
-        let outcome = early.unwrap_or_else(run_test);
+        let early = (!test.is_synchronised).then(|| server.run_test(&mut observe));
+        let phase = record::receiver_phase(test, server.connections(), server.measured_s());
+        let recording = begin(typed, store, phase, &mut quiet);
+        let outcome = early.unwrap_or_else(|| server.run_test(&mut observe));
         let entries = record::receiver_entries(test, server.peer(), &outcome);
-        let ended = self.end_test(recording, lines, Ok(outcome), entries);
+        let warm_up_s =
+            Some(test.warm_up_s).filter(|it| *it > 0 && outcome.intervals.is_empty());
+        let error = warm_up_s.map(|warm_up_s| NetworkError::EndedInWarmUp { warm_up_s });
+        let has_data = outcome.bytes() > 0;
+        let run = recording.as_ref().ok().map(|it| it.id().to_owned());
+        let ended = self.end_test(recording, lines, (Some(outcome), error), entries);
+        let removed = match (store, run) {
+            (Some(store), Some(run)) if !has_data => store.remove(&[run]).map(drop),
+            _ => Ok(()),
+        };
         server.linger();
-        ended.map(|()| true)
+        ended.and(removed.map_err(CommandFailure::from))
     }
 
     /// Prints, writes and stores the result of a test.
     fn end_test(
         &mut self,
-        mut recording: Recording<'_>,
+        recording: Result<Recording<'_>, CommandFailure>,
         lines: Vec<NtttcpLine>,
-        outcome: Result<NtttcpOutcome, NetworkError>,
+        (result, error): (Option<NtttcpOutcome>, Option<NetworkError>),
         entries: Vec<MeasurementEntry>,
     ) -> Result<(), CommandFailure> {
-        let (result, error) = match outcome {
-            Ok(it) if it.end == NtttcpEnd::User => (Some(it), Some(NetworkError::Interrupted)),
-            Ok(it) => (Some(it), None),
-            Err(error) => (None, Some(error)),
-        };
+        let is_interrupted = result.as_ref().is_some_and(|it| it.end == NtttcpEnd::User);
+        let error = if is_interrupted { Some(NetworkError::Interrupted) } else { error };
         let machine = NtttcpMachine {
             name: assay_fleet::root::Root::machine()
                 .text("proc/sys/kernel/hostname")
@@ -249,6 +263,7 @@ impl NtttcpCommand<'_> {
         };
         self.print(&outcome.format_result());
         let written = self.write_files(&outcome);
+        let mut recording = recording?;
         record_end(&mut recording, 0, entries, error.as_ref())?;
         recording.store_outcome(&outcome)?;
         recording.finish(matches!(error, Some(NetworkError::Interrupted)))?;

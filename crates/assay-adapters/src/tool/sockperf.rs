@@ -73,8 +73,7 @@ pub(super) fn parse(
     outputs.check_exit()?;
     let text = outputs.stdout.as_str();
     if let Some(error) = text.lines().find_map(find_error) {
-        let how = "sockperf reported".to_owned();
-        return Err(ToolError::ProcessFailed { how, last_words: error.to_owned() });
+        return Err(read_error(error));
     }
     let is_tcp = workload.as_tcp().is_some();
     let protocol = if is_tcp { "# TCP" } else { "# UDP" };
@@ -110,6 +109,18 @@ fn find_error(line: &str) -> Option<&str> {
     error.or_else(|| line.find("No messages were received").map(|at| line[at..].trim()))
 }
 
+/// Returns the error for a message of the client.
+fn read_error(message: &str) -> ToolError {
+    let message = message.to_owned();
+    let is_unanswered = ["No messages were received", "Connection refused"];
+    if is_unanswered.iter().any(|it| message.contains(it)) {
+        let advice = "start `assay sockperf server -i ADDRESS` or `sockperf server -i ADDRESS` at the other \
+                      end, with the same port (-p) and protocol (--tcp)";
+        return ToolError::NoServer { tool: NAME, message, advice };
+    }
+    ToolError::ProcessFailed { how: "sockperf reported".to_owned(), last_words: message }
+}
+
 fn find_missing(what: &str) -> ToolError {
     ToolError::Missing { what: what.to_owned(), place: "standard output" }
 }
@@ -141,4 +152,22 @@ fn read_loss(text: &str) -> Result<EventCount, ToolError> {
         return Err(ToolError::Contradiction { what });
     }
     Ok(EventCount { part, whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_server_is_named_with_its_command() {
+        for line in [
+            "sockperf: No messages were received from the server. Is the server down?",
+            "sockperf: ERROR: Can`t connect socket (errno=111 Connection refused)",
+        ] {
+            let error = read_error(find_error(line).unwrap());
+            assert!(error.advice().contains("assay sockperf server"), "{error:?}");
+        }
+        let other = read_error("Test ends while message is blocked");
+        assert!(matches!(other, ToolError::ProcessFailed { .. }), "{other:?}");
+    }
 }

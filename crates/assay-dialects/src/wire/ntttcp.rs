@@ -60,10 +60,9 @@ impl SyncRequest {
     }
 }
 
-/// Whether ntttcp's receiver takes a number of seconds for another request. It takes 82 for `R`, too,
-/// but then starts the test with the right length.
+/// Whether ntttcp's receiver takes a number of seconds for another request.
 pub fn is_mistaken_for_request(seconds: u32) -> bool {
-    [ASK_STATE, START_ALL, EXIT].map(SyncNumber::cast_unsigned).contains(&seconds)
+    [ASK_STATE, START, START_ALL, EXIT].map(SyncNumber::cast_unsigned).contains(&seconds)
 }
 
 /// Answer of a receiver.
@@ -103,6 +102,8 @@ pub enum NtttcpProtocolError {
     Refused,
     #[error("it answered the proposed length with {0} s")]
     NegativeSeconds(SyncNumber),
+    #[error("it allows a test of {agreed_s} s, not longer than the warm-up of {warm_up_s} s")]
+    NoMeasuredTime { agreed_s: u32, warm_up_s: u32 },
 }
 
 /// Returns whether a receiver in this state is free.
@@ -119,9 +120,14 @@ pub const fn check_state(answer: SyncNumber) -> Result<(), NtttcpProtocolError> 
 /// Reads the agreed seconds.
 ///
 /// # Errors
-/// They are below zero.
-pub fn read_seconds(answer: SyncNumber) -> Result<u32, NtttcpProtocolError> {
-    u32::try_from(answer).map_err(|_| NtttcpProtocolError::NegativeSeconds(answer))
+/// They are below zero, or end in the warm-up.
+pub fn read_seconds(answer: SyncNumber, warm_up_s: u32) -> Result<u32, NtttcpProtocolError> {
+    let agreed_s =
+        u32::try_from(answer).map_err(|_| NtttcpProtocolError::NegativeSeconds(answer))?;
+    match agreed_s > 0 && agreed_s <= warm_up_s {
+        true => Err(NtttcpProtocolError::NoMeasuredTime { agreed_s, warm_up_s }),
+        false => Ok(agreed_s),
+    }
 }
 
 /// Reads whether the test runs; false if other senders are awaited.
@@ -161,8 +167,8 @@ impl NumberReader {
 
 /// Requests of one sender, as its receiver reads them.
 ///
-/// The number after the question for the state is always the time: a test of 88 seconds is no
-/// `X`.
+/// The number after the question for the state is the time: a test of 82 seconds is no `R`. A
+/// repeated `X` asks for the state again.
 #[derive(Debug, Default)]
 pub struct SenderRequests {
     is_time_due: bool,
@@ -171,7 +177,7 @@ pub struct SenderRequests {
 impl SenderRequests {
     /// Reads the next number.
     pub fn read(&mut self, number: SyncNumber) -> SyncRequest {
-        if std::mem::take(&mut self.is_time_due) {
+        if std::mem::take(&mut self.is_time_due) && number != ASK_STATE {
             return SyncRequest::Seconds(number);
         }
         match number {
@@ -231,12 +237,13 @@ mod tests {
     #[test]
     fn time_follows_the_question_for_the_state() {
         let mut requests = SenderRequests::default();
-        let read = [88, 88, 82, 69, 88, 76, 76, 5].map(|number| requests.read(number));
+        let read = [88, 88, 82, 82, 69, 88, 76, 76, 5].map(|number| requests.read(number));
         assert_eq!(
             read,
             [
                 SyncRequest::State,
-                SyncRequest::Seconds(88),
+                SyncRequest::State,
+                SyncRequest::Seconds(82),
                 SyncRequest::Start { is_last: false },
                 SyncRequest::Exit,
                 SyncRequest::State,
@@ -246,7 +253,7 @@ mod tests {
             ]
         );
         let mistaken: Vec<u32> = (0..200).filter(|it| is_mistaken_for_request(*it)).collect();
-        assert_eq!(mistaken, [69, 76, 88]);
+        assert_eq!(mistaken, [69, 76, 82, 88]);
     }
 
     #[test]
@@ -281,6 +288,9 @@ mod tests {
         assert_eq!(read_start(82), Ok(true));
         assert_eq!(read_start(87), Ok(false));
         assert_eq!(read_start(69), Err(NtttcpProtocolError::Refused));
-        assert_eq!(read_seconds(-1), Err(NtttcpProtocolError::NegativeSeconds(-1)));
+        assert_eq!(read_seconds(-1, 0), Err(NtttcpProtocolError::NegativeSeconds(-1)));
+        assert_eq!([0, 6].map(|answer| read_seconds(answer, 5)), [Ok(0), Ok(6)]);
+        let refused = NtttcpProtocolError::NoMeasuredTime { agreed_s: 5, warm_up_s: 5 };
+        assert_eq!(read_seconds(5, 5), Err(refused));
     }
 }

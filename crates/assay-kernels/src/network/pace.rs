@@ -41,7 +41,8 @@ impl SendSchedule {
             return !is_over();
         }
         self.blocks_left = self.pace.burst.max(1) - 1;
-        let due_ns = self.start_ns + due_after_ns(self.pace.bytes_per_s, sent_bytes);
+        let due_ns =
+            self.start_ns.saturating_add(due_after_ns(self.pace.bytes_per_s, sent_bytes));
         loop {
             let now_ns = clock::now_ns();
             if is_over() {
@@ -93,5 +94,11 @@ mod tests {
         let mut schedule = SendSchedule::new(SendRate { bytes_per_s: 1e3, burst: 3 });
         assert!((0..3).all(|_| schedule.wait(0, || false)));
         assert!(!schedule.wait(1 << 40, || true), "told to stop while waiting");
+    }
+
+    #[test]
+    fn due_time_beyond_the_clock_is_never_reached() {
+        let mut schedule = SendSchedule::new(SendRate { bytes_per_s: 1.0 / 320.0, burst: 1 });
+        assert!(!schedule.wait(64 << 20, || true));
     }
 }

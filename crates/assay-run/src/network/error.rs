@@ -54,6 +54,8 @@ pub enum NetworkError {
     NoNtttcpReceiver { address: String },
     #[error("the test with {peer} failed")]
     Ntttcp { peer: String, source: ntttcp::NtttcpProtocolError },
+    #[error("the test ended in its warm-up of {warm_up_s} s: nothing was measured")]
+    EndedInWarmUp { warm_up_s: u32 },
     /// A client of this server violated the protocol.
     #[error("cannot serve {peer}")]
     SockperfClient { peer: String, source: sockperf::SockperfProtocolError },
@@ -110,6 +112,10 @@ impl NetworkError {
     pub fn not_connected(address: SocketAddr, source: &io::Error) -> Self {
         if source.kind() == io::ErrorKind::Interrupted {
             return Self::Interrupted;
+        }
+        if let Some(code) = source.raw_os_error().filter(|_| is_out_of_descriptors(source)) {
+            let source = io::Error::from_raw_os_error(code);
+            return Self::OpenStream { peer: address.to_string(), source };
         }
         Self::Known(FailureReason::NotConnected {
             address: address.to_string(),
@@ -197,6 +203,7 @@ impl NetworkError {
             | Self::Sockperf { .. }
             | Self::Ntttcp { .. }
             | Self::NoNtttcpReceiver { .. }
+            | Self::EndedInWarmUp { .. }
             | Self::SockperfClient { .. }
             | Self::NoReply { .. }
             | Self::NoValidReply { .. }
@@ -273,6 +280,7 @@ impl NetworkError {
         }
         match self {
             Self::Listen { address, source } => listen_advice(address, source),
+            Self::EndedInWarmUp { .. } => "check the sender's output, or use a shorter -W",
             Self::Timeout { .. } | Self::Closed { .. } | Self::Broken { .. } => {
                 "check the other end's output; a firewall may also cut connections"
             }
@@ -294,6 +302,9 @@ impl NetworkError {
             // The control connection succeeded, by another protocol or to another port.
             Self::OpenStream { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
                 "the packets are lost on the way: open the firewall for UDP, and for ping-pongs for every port of that server"
+            }
+            Self::OpenStream { source, .. } if is_out_of_descriptors(source) => {
+                "raise the limit of open files (ulimit -n), or use fewer connections"
             }
             Self::NoThread { .. } => NO_THREAD_ADVICE,
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
@@ -352,6 +363,13 @@ impl NetworkError {
     }
 }
 
+/// Whether this process or the system has no free descriptor.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+}
+
 /// Returns advice on an iperf3 test that failed.
 fn iperf3_advice(error: &iperf3::Iperf3ProtocolError) -> &'static str {
     match error {
@@ -376,6 +394,9 @@ const fn ntttcp_advice(error: &ntttcp::NtttcpProtocolError) -> &'static str {
         }
         ntttcp::NtttcpProtocolError::NegativeSeconds(_) => {
             "check that ntttcp or assay serves the port below -p, or send without it by -N"
+        }
+        ntttcp::NtttcpProtocolError::NoMeasuredTime { .. } => {
+            "use a shorter -W, or a longer -t at the receiver"
         }
     }
 }
@@ -462,6 +483,14 @@ mod tests {
             };
             assert!(advice.contains(expected), "{length}: {advice}");
         }
+    }
+
+    #[test]
+    fn lack_of_descriptors_advises_on_its_limit() {
+        let address = "192.0.2.1:5001".parse().unwrap();
+        let error = NetworkError::not_connected(address, &io::Error::from_raw_os_error(24));
+        assert!(error.to_string().contains("192.0.2.1:5001"), "{error}");
+        assert!(error.advice().contains("ulimit -n"), "{}", error.advice());
     }
 
     #[test]

@@ -11,11 +11,16 @@ mod cycle;
 mod receiver;
 pub mod record;
 mod sender;
+mod sender_sync;
 mod sync_server;
 mod usage;
 
+/// Time before the end of a test in which the other end may already have ended: it started its clock
+/// earlier, or its clock is faster.
+const EARLY_END_NS: u64 = 1_000_000_000;
+
 pub use receiver::{NtttcpServer, with_server};
-pub use sender::send;
+pub use sender::NtttcpSender;
 pub use usage::{NtttcpUsage, RetransmitCounts};
 
 /// Parameters of both ends.
@@ -47,6 +52,17 @@ impl NtttcpTest {
         match self.duration_s {
             0 => 0,
             seconds => seconds + self.warm_up_s + self.cool_down_s,
+        }
+    }
+
+    /// Returns the measured seconds of a test with these agreed seconds; 0 = until an end stops it.
+    pub const fn measured_s(&self, agreed_s: u32) -> u32 {
+        let rest_s = agreed_s.saturating_sub(self.warm_up_s);
+        match self.duration_s {
+            _ if agreed_s == 0 => 0,
+            0 => rest_s,
+            own_s if own_s < rest_s => own_s,
+            _ => rest_s,
         }
     }
 }

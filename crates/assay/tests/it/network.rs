@@ -15,6 +15,7 @@ pub(crate) mod link;
 mod login;
 mod lying_servers;
 mod ntttcp;
+mod ntttcp_ends;
 mod path;
 mod peers;
 mod servers;

@@ -159,6 +159,11 @@ impl NtttcpArguments {
         own.or_else(|| self.mapping.as_ref().and_then(|it| it.host.as_deref()))
     }
 
+    /// Returns the host or address that is used.
+    pub(crate) fn address(&self) -> String {
+        self.typed_address().map_or_else(|| self.loopback().to_string(), str::to_owned)
+    }
+
     fn loopback(&self) -> IpAddr {
         if self.ipv6 { Ipv6Addr::LOCALHOST.into() } else { Ipv4Addr::LOCALHOST.into() }
     }
@@ -246,10 +251,10 @@ impl NtttcpArguments {
         if self.source_address.is_some() {
             return refuse("-a", "sender");
         }
-        self.serving().map(NtttcpRole::Receiver)
+        self.serving(test).map(NtttcpRole::Receiver)
     }
 
-    fn serving(&self) -> Result<NtttcpServing, CommandFailure> {
+    fn serving(&self, test: &NtttcpTest) -> Result<NtttcpServing, CommandFailure> {
         let listen = match self.typed_address() {
             None => self.loopback(),
             Some(text) => text.parse().map_err(|_| {
@@ -258,12 +263,17 @@ impl NtttcpArguments {
             })?,
         };
         self.check_family(listen)?;
+        if self.several && (1..=test.warm_up_s).contains(&test.duration_s) {
+            return Err(CommandFailure::usage(
+                "with -M the test ends in its warm-up: -t counts from the start",
+            )
+            .advise("use a -t longer than -W"));
+        }
         Ok(NtttcpServing { listen, awaits_several: self.several, is_held: self.hold })
     }
 
     fn sending(&self, test: &mut NtttcpTest) -> Result<NtttcpSending, CommandFailure> {
-        let loopback = self.loopback().to_string();
-        let host = self.typed_address().unwrap_or(&loopback);
+        let host = &self.address();
         if let Ok(address) = host.parse() {
             self.check_family(address)?;
         }

@@ -3,7 +3,7 @@
 use assay_kernels::clock;
 
 use super::usage::UsageReading;
-use super::{NtttcpEnd, NtttcpEvent, NtttcpInterval, NtttcpOutcome, NtttcpTest};
+use super::{EARLY_END_NS, NtttcpEnd, NtttcpEvent, NtttcpInterval, NtttcpOutcome, NtttcpTest};
 
 /// Time between two reports.
 const INTERVAL_NS: u64 = 500_000_000;
@@ -12,7 +12,9 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Running test of one end.
 pub(super) struct TestCycle<'a> {
     pub(super) test: &'a NtttcpTest,
-    /// Agreed seconds of the whole test; 0 = until interrupted.
+    /// Clock reading before the other end could start.
+    pub(super) started_ns: u64,
+    /// Agreed seconds of the whole test; 0 = until an end stops it.
     pub(super) cycle_s: u32,
     /// Returns the bytes of each thread so far.
     pub(super) read_bytes: &'a dyn Fn() -> Vec<u64>,
@@ -35,11 +37,11 @@ impl TestCycle<'_> {
         let seconds_ns = |seconds: u32| u64::from(seconds) * SECOND_NS;
         let end_ns = match self.cycle_s {
             0 => u64::MAX,
-            seconds => start.at_ns + seconds_ns(seconds),
+            seconds => self.started_ns.saturating_add(seconds_ns(seconds)),
         };
         let mut ended = None;
         if self.test.warm_up_s > 0 {
-            let warm_ns = start.at_ns + seconds_ns(self.test.warm_up_s);
+            let warm_ns = self.started_ns + seconds_ns(self.test.warm_up_s);
             ended = self.pass(start, warm_ns.min(end_ns)).2;
             if ended.is_none() {
                 (self.observe)(NtttcpEvent::WarmedUp);
@@ -47,7 +49,7 @@ impl TestCycle<'_> {
         }
         let base = self.read();
         let usage = UsageReading::read(self.test);
-        let limit_ns = match self.test.duration_s {
+        let limit_ns = match self.test.measured_s(self.cycle_s) {
             0 => u64::MAX,
             seconds => base.at_ns.saturating_add(seconds_ns(seconds)),
         };
@@ -63,7 +65,7 @@ impl TestCycle<'_> {
         let usage = usage.until(&UsageReading::read(self.test));
         (self.observe)(NtttcpEvent::Measured);
         if ended.is_none() && end_ns != u64::MAX && end_ns > clock::now_ns() {
-            if self.cycle_s > self.test.warm_up_s + self.test.duration_s {
+            if self.cycle_s > self.test.warm_up_s.saturating_add(self.test.duration_s) {
                 (self.observe)(NtttcpEvent::CoolsDown);
             }
             ended = (self.wait)(end_ns).filter(|it| *it == NtttcpEnd::User);
@@ -102,6 +104,11 @@ impl TestCycle<'_> {
             let is_end = due_ns.saturating_add(INTERVAL_NS / 5) >= until_ns;
             let ended = (self.wait)(if is_end { until_ns } else { due_ns });
             let now = self.read();
+            let is_early = until_ns > now.at_ns.saturating_add(EARLY_END_NS);
+            let ended = match ended {
+                Some(NtttcpEnd::Sender) if !is_early => Some(NtttcpEnd::Closed),
+                ended => ended,
+            };
             let total = |it: &BytesReading| it.thread_bytes.iter().sum::<u64>();
             let interval = NtttcpInterval {
                 bytes: total(&now).saturating_sub(total(&last)),
@@ -161,6 +168,7 @@ mod tests {
         let mut events = Vec::new();
         let outcome = TestCycle {
             test,
+            started_ns: clock::now_ns(),
             cycle_s,
             read_bytes: &|| {
                 reads.set(reads.get() + 1);
@@ -203,6 +211,21 @@ mod tests {
     fn longer_agreed_time_is_cool_down() {
         let (_, events) = run(&test(0, 1, 0), 2, usize::MAX);
         assert!(events.contains(&NtttcpEvent::CoolsDown), "{events:?}");
+    }
+
+    #[test]
+    fn agreed_time_without_limit_replaces_own_time() {
+        let (outcome, _) = run(&test(0, 1, 0), 0, 4);
+        assert_eq!((outcome.end, outcome.intervals.len()), (NtttcpEnd::User, 4));
+        for ((warm_up_s, duration_s), agreed_s, measured_s) in [
+            ((5, 10), 20, 10),
+            ((5, 10), 12, 7),
+            ((5, 10), 0, 0),
+            ((5, 0), 12, 7),
+            ((5, 10), 3, 0),
+        ] {
+            assert_eq!(test(warm_up_s, duration_s, 0).measured_s(agreed_s), measured_s);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Receiver of ntttcp's tests.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -57,6 +57,8 @@ pub fn with_server<T>(
             ports: &ports,
             sync,
             is_asked: false,
+            seen: 0,
+            most_open: 0,
         }))
     })
 }
@@ -147,6 +149,10 @@ pub struct NtttcpServer<'a> {
     sync: Option<SyncServer>,
     /// Whether a sender has asked for the next test while the last one ended.
     is_asked: bool,
+    /// Arrivals before the next test.
+    seen: u64,
+    /// Most connections at the same time during the last test.
+    most_open: u64,
 }
 
 impl NtttcpServer<'_> {
@@ -155,28 +161,40 @@ impl NtttcpServer<'_> {
         self.test.ports + u32::from(self.test.is_synchronised)
     }
 
-    /// Waits for a test, and returns the number of its connections; over UDP, of its ports. `None` if
-    /// the user ends a receiver that is held.
+    /// Waits for a test. False if the user ends a receiver that is held.
     ///
     /// # Errors
     /// A port cannot be read, or the user interrupts the wait.
-    pub fn wait_for_test(&mut self) -> Result<Option<u32>, NetworkError> {
+    pub fn wait_for_test(&mut self) -> Result<bool, NetworkError> {
         if !std::mem::take(&mut self.is_asked) && !self.wait_for_start()? {
-            return Ok(None);
+            return Ok(false);
         }
         thread::sleep(SETTLE_TIME);
-        Ok(Some(match self.test.is_udp {
+        self.most_open = self.count(|it| &it.open);
+        Ok(true)
+    }
+
+    /// Returns the number of connections of the test so far; over UDP, of its ports.
+    pub fn connections(&self) -> u32 {
+        match self.test.is_udp {
             true => self.test.ports,
-            false => self.count(|it| &it.open) as u32,
-        }))
+            false => self.most_open as u32,
+        }
+    }
+
+    /// Returns the agreed seconds of the whole test; 0 = until an end stops it.
+    fn agreed_s(&self) -> u32 {
+        self.sync.as_ref().map_or_else(|| self.test.cycle_s(), SyncServer::agreed_s)
+    }
+
+    /// Returns the measured seconds of the test; 0 = until an end stops it.
+    pub fn measured_s(&self) -> u32 {
+        self.test.measured_s(self.agreed_s())
     }
 
     /// Returns the number of arrived connections, or of bytes over UDP.
     fn arrived(&self) -> u64 {
-        match self.test.is_udp {
-            true => self.count(|it| &it.bytes),
-            false => self.count(|it| &it.arrivals),
-        }
+        arrived(self.test, self.ports)
     }
 
     /// Returns the last host that sent data.
@@ -185,14 +203,13 @@ impl NtttcpServer<'_> {
     }
 
     /// Adds a counter of all ports.
-    fn count(&self, counter: impl Fn(&PortCounters) -> &std::sync::atomic::AtomicU64) -> u64 {
-        self.ports.iter().map(|it| counter(&it.counters).load(Ordering::Relaxed)).sum()
+    fn count(&self, counter: impl Fn(&PortCounters) -> &AtomicU64) -> u64 {
+        count(self.ports, counter)
     }
 
     /// Waits until the senders ask for the start, or until data arrives without synchronisation. False
     /// if the user ends a receiver that is held.
     fn wait_for_start(&mut self) -> Result<bool, NetworkError> {
-        let before = self.arrived();
         loop {
             if self.cancel.load(Ordering::Relaxed) {
                 return if self.serving.is_held {
@@ -209,7 +226,7 @@ impl NtttcpServer<'_> {
             }
             let starts = match &mut self.sync {
                 Some(sync) => sync.serve() == Some(SyncDemand::Start),
-                None => self.arrived() > before,
+                None => self.arrived() > self.seen,
             };
             if starts {
                 return Ok(true);
@@ -222,28 +239,36 @@ impl NtttcpServer<'_> {
     /// Starts the test and measures it.
     pub fn run_test(&mut self, observe: &mut dyn FnMut(NtttcpEvent)) -> NtttcpOutcome {
         let (test, ports, cancel) = (self.test, self.ports, self.cancel);
-        let mut cycle_s = test.cycle_s();
+        let cycle_s = self.agreed_s();
+        let started_ns = clock::now_ns();
         if let Some(sync) = &mut self.sync {
-            cycle_s = sync.agreed_s();
             if cycle_s != test.cycle_s() {
                 observe(NtttcpEvent::Negotiated(cycle_s));
             }
             sync.start();
             observe(NtttcpEvent::Started);
         }
-        let sync = &mut self.sync;
+        let (sync, most_open, seen) = (&mut self.sync, &mut self.most_open, &mut self.seen);
+        let mut observe = |event| {
+            if event == NtttcpEvent::Measured {
+                *seen = arrived(test, ports);
+            }
+            observe(event);
+        };
         let mut was_open = false;
         let outcome = TestCycle {
             test,
+            started_ns,
             cycle_s,
             read_bytes: &|| {
                 let bytes = ports.iter().map(|it| it.counters.bytes.load(Ordering::Relaxed));
                 bytes.collect()
             },
             wait: &mut |until_ns| {
-                wait((test, ports, cancel), sync.as_mut(), &mut was_open, until_ns)
+                let open = (&mut was_open, &mut *most_open);
+                wait((test, ports, cancel), sync.as_mut(), open, until_ns)
             },
-            observe,
+            observe: &mut observe,
         }
         .run();
         if let Some(sync) = &mut self.sync {
@@ -258,6 +283,7 @@ impl NtttcpServer<'_> {
         let began = Instant::now();
         if self.test.is_udp {
             thread::sleep(DATAGRAM_TIME);
+            self.seen = self.arrived();
         }
         loop {
             let demand = self.sync.as_mut().and_then(SyncServer::serve);
@@ -267,7 +293,8 @@ impl NtttcpServer<'_> {
             }
             let is_used = self.count(|it| &it.open) > 0
                 || self.sync.as_ref().is_some_and(SyncServer::has_senders);
-            let is_over = self.cancel.load(Ordering::Relaxed);
+            let is_over = self.cancel.load(Ordering::Relaxed)
+                || (self.sync.is_none() && self.arrived() > self.seen);
             if !is_used || is_over || began.elapsed() >= LINGER_TIME {
                 return;
             }
@@ -276,12 +303,24 @@ impl NtttcpServer<'_> {
     }
 }
 
+fn arrived(test: &NtttcpTest, ports: &[PortSocket]) -> u64 {
+    match test.is_udp {
+        true => count(ports, |it| &it.bytes),
+        false => count(ports, |it| &it.arrivals),
+    }
+}
+
+fn count(ports: &[PortSocket], counter: impl Fn(&PortCounters) -> &AtomicU64) -> u64 {
+    ports.iter().map(|it| counter(&it.counters).load(Ordering::Relaxed)).sum()
+}
+
 /// Waits until a clock reading, while requests of senders are answered, unless the test ends before.
-/// `was_open` is set once a connection is open: the test ends when all are closed again.
+/// `was_open` is set once a connection is open: the test ends when all are closed again. `most_open`
+/// is the largest number of open connections.
 fn wait(
     (test, ports, cancel): (&NtttcpTest, &[PortSocket], &AtomicBool),
     mut sync: Option<&mut SyncServer>,
-    was_open: &mut bool,
+    (was_open, most_open): (&mut bool, &mut u64),
     until_ns: u64,
 ) -> Option<NtttcpEnd> {
     loop {
@@ -291,8 +330,9 @@ fn wait(
         if sync.as_mut().and_then(|it| it.serve()) == Some(SyncDemand::Exit) {
             return Some(NtttcpEnd::Sender);
         }
-        let is_open = |port: &PortSocket| port.counters.open.load(Ordering::Relaxed) > 0;
-        match ports.iter().any(is_open) {
+        let open = count(ports, |it| &it.open);
+        *most_open = open.max(*most_open);
+        match open > 0 {
             true => *was_open = true,
             false if *was_open && !test.is_udp => return Some(NtttcpEnd::Closed),
             false => {}

@@ -12,29 +12,32 @@ use super::{NtttcpOutcome, NtttcpSending, NtttcpTest};
 use crate::network::path;
 use crate::network::setup::local_address_for;
 
-/// Returns name and workload of a sender's test.
-pub fn sender_phase(test: &NtttcpTest, sending: &NtttcpSending) -> (String, Workload) {
+/// Returns name and workload of a sender's test with these measured seconds.
+pub fn sender_phase(
+    test: &NtttcpTest,
+    sending: &NtttcpSending,
+    seconds: u32,
+) -> (String, Workload) {
     let streams = sending.connections(test);
     let rate_bit_per_s = sending.rate_bit_per_s.map(|rate| rate / u64::from(streams.max(1)));
     let to = Some(sending.target.host.clone());
-    phase(test, to, throughput(test, TransferDirection::Send, streams, rate_bit_per_s))
+    phase(test, to, throughput(TransferDirection::Send, (streams, seconds), rate_bit_per_s))
 }
 
-/// Returns name and workload of a receiver's test with this number of connections.
-pub fn receiver_phase(test: &NtttcpTest, connections: u32) -> (String, Workload) {
-    phase(test, None, throughput(test, TransferDirection::Receive, connections, None))
+/// Returns name and workload of a receiver's test with these connections and measured seconds.
+pub fn receiver_phase(test: &NtttcpTest, connections: u32, seconds: u32) -> (String, Workload) {
+    phase(test, None, throughput(TransferDirection::Receive, (connections, seconds), None))
 }
 
 fn throughput(
-    test: &NtttcpTest,
     direction: TransferDirection,
-    streams: u32,
+    (streams, seconds): (u32, u32),
     rate_bit_per_s: Option<u64>,
 ) -> NetworkThroughput {
     NetworkThroughput {
         streams,
         direction,
-        seconds: test.duration_s,
+        seconds,
         copy: true,
         segmentation: false,
         rate_bit_per_s,

@@ -6,7 +6,6 @@ use std::sync::{Condvar, Mutex, mpsc};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use assay_dialects::wire::ntttcp::{self, NumberReader, SyncNumber, SyncRequest};
 use assay_kernels::barrier::CachePadded;
 use assay_kernels::clock;
 use assay_kernels::network::pace::SendRate;
@@ -16,16 +15,12 @@ use assay_kernels::network::turn_sender::{SendError, SendingSocket, TurnSender};
 use assay_model::poisoned_lock::PoisonedLock as _;
 
 use super::cycle::TestCycle;
-use super::{NtttcpEnd, NtttcpEvent, NtttcpOutcome, NtttcpSending, NtttcpTest};
-use crate::network::control::{ControlConnection, REPLY_TIMEOUT};
+use super::sender_sync::SenderSync;
+use super::{EARLY_END_NS, NtttcpEnd, NtttcpEvent, NtttcpOutcome, NtttcpSending, NtttcpTest};
 use crate::network::error::NetworkError;
-use crate::network::target::NetworkTarget;
 
 /// Interval of checks whether the test is over.
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
-/// Time before the end of a test in which a receiver may already have ended: it started its clock
-/// earlier.
-const EARLY_END_NS: u64 = 1_000_000_000;
 
 /// Result of a sender's thread.
 struct SenderEnd {
@@ -33,149 +28,85 @@ struct SenderEnd {
     round_trips_us: Vec<u32>,
 }
 
-/// Runs the test of a sender.
-///
-/// # Errors
-/// The receiver is unreachable, busy or gone.
-pub fn send(
-    test: &NtttcpTest,
-    sending: &NtttcpSending,
-    cancel: &AtomicBool,
-    observe: &mut dyn FnMut(NtttcpEvent),
-) -> Result<NtttcpOutcome, NetworkError> {
-    let mut sync = None;
-    let mut cycle_s = test.cycle_s();
-    if test.is_synchronised {
-        let mut opened = SenderSync::connect(test, &sending.target, cancel)?;
-        cycle_s = opened.agree(cycle_s)?;
-        if cycle_s != test.duration_s {
-            observe(NtttcpEvent::Negotiated(cycle_s));
-        }
-        sync = Some(opened);
-    } else {
-        observe(NtttcpEvent::NoSync);
-    }
-    let threads = SenderThreads::new(test, sending, cancel)?;
-    let (mut outcome, ends, started_ns) =
-        thread::scope(|scope| threads.run(scope, (&mut sync, cycle_s), observe))?;
-    if outcome.end == NtttcpEnd::User
-        && let Some(sync) = &mut sync
-    {
-        observe(NtttcpEvent::ReceiverExited(sync.exit()));
-    }
-    let round_trips: Vec<u32> = ends.iter().flat_map(|it| it.round_trips_us.clone()).collect();
-    let sum: u64 = round_trips.iter().map(|us| u64::from(*us)).sum();
-    outcome.round_trip_us = sum.checked_div(round_trips.len() as u64).map(|us| us as u32);
-    outcome.connections = Some(sending.connections(test));
-    let early_ns = match cycle_s {
-        0 => u64::MAX,
-        seconds => {
-            (started_ns + u64::from(seconds) * 1_000_000_000).saturating_sub(EARLY_END_NS)
-        }
-    };
-    let failed = ends.into_iter().enumerate().find_map(|(number, end)| {
-        end.error.filter(|error| error.at_ns < early_ns).map(|error| (number, error.source))
-    });
-    match failed {
-        Some((number, source)) if outcome.end != NtttcpEnd::User => {
-            Err(NetworkError::Stream { number: number + 1, source })
-        }
-        _ => Ok(outcome),
-    }
+/// Sender that has agreed on the time of its test.
+#[expect(missing_debug_implementations, reason = "an open connection")]
+pub struct NtttcpSender<'a> {
+    test: &'a NtttcpTest,
+    sending: &'a NtttcpSending,
+    cancel: &'a AtomicBool,
+    sync: Option<SenderSync<'a>>,
+    /// Agreed seconds of the whole test; 0 = until an end stops it.
+    cycle_s: u32,
 }
 
-/// Connection for the synchronisation.
-struct SenderSync<'a> {
-    control: ControlConnection,
-    /// Ends a wait for an answer; `None` after the user has ended the test.
-    cancel: Option<&'a AtomicBool>,
-}
-
-impl<'a> SenderSync<'a> {
-    fn connect(
-        test: &NtttcpTest,
-        target: &NetworkTarget,
+impl<'a> NtttcpSender<'a> {
+    /// Connects to the receiver and agrees on the time, unless the test has no synchronisation.
+    ///
+    /// # Errors
+    /// The receiver is unreachable or busy, or leaves no time to measure.
+    pub fn connect(
+        test: &'a NtttcpTest,
+        sending: &'a NtttcpSending,
         cancel: &'a AtomicBool,
-    ) -> Result<Self, NetworkError> {
-        let target = NetworkTarget { port: test.base_port.saturating_sub(1), ..target.clone() };
-        let (stream, address) = target.connect(cancel).map_err(NetworkError::of_ntttcp)?;
-        let control = ControlConnection::new(stream, address.to_string())?;
-        Ok(Self { control, cancel: Some(cancel) })
-    }
-
-    fn protocol_error(&self, source: ntttcp::NtttcpProtocolError) -> NetworkError {
-        NetworkError::Ntttcp { peer: self.control.peer.clone(), source }
-    }
-
-    fn ask(
-        &mut self,
-        request: SyncRequest,
-        expected: &str,
-    ) -> Result<SyncNumber, NetworkError> {
-        self.control.send(&request.encode())?;
-        self.receive(REPLY_TIMEOUT, expected)
-    }
-
-    fn receive(
-        &mut self,
-        timeout: Duration,
-        expected: &str,
-    ) -> Result<SyncNumber, NetworkError> {
-        let step = self.control.start_step(timeout);
-        let mut reader = NumberReader::default();
-        loop {
-            if self.cancel.is_some_and(|it| it.load(Ordering::Relaxed)) {
-                return Err(NetworkError::Interrupted);
-            }
-            if step.is_over() {
-                return Err(step.timeout_error(&self.control.peer, expected));
-            }
-            let room = reader.room();
-            let Some(bytes) = self.control.poll(CHECK_INTERVAL, room.len(), expected)? else {
-                continue;
-            };
-            room[..bytes.len()].copy_from_slice(&bytes);
-            if let Some(number) = reader.add(bytes.len()) {
-                return Ok(number);
-            }
-        }
-    }
-
-    /// Checks that the receiver is free, and agrees on the seconds of the test.
-    fn agree(&mut self, seconds: u32) -> Result<u32, NetworkError> {
-        let state = self.ask(SyncRequest::State, "its state")?;
-        ntttcp::check_state(state).map_err(|source| self.protocol_error(source))?;
-        let proposed = SyncNumber::try_from(seconds).unwrap_or(SyncNumber::MAX);
-        let answer = self.ask(SyncRequest::Seconds(proposed), "the length of the test")?;
-        ntttcp::read_seconds(answer).map_err(|source| self.protocol_error(source))
-    }
-
-    /// Asks to start, and waits for the last of several senders if necessary.
-    fn start(
-        &mut self,
-        is_last: bool,
         observe: &mut dyn FnMut(NtttcpEvent),
-    ) -> Result<(), NetworkError> {
-        /// Longest wait for the last of several senders.
-        const WAIT_LIMIT: Duration = Duration::from_secs(24 * 3600);
-        let mut answer = self.ask(SyncRequest::Start { is_last }, "the start of the test")?;
-        loop {
-            if ntttcp::read_start(answer).map_err(|source| self.protocol_error(source))? {
-                return Ok(());
+    ) -> Result<Self, NetworkError> {
+        let mut cycle_s = test.cycle_s();
+        let mut sync = None;
+        if test.is_synchronised {
+            let mut opened = SenderSync::connect(test, &sending.target, cancel)?;
+            cycle_s = opened.agree(test)?;
+            if cycle_s != test.duration_s {
+                observe(NtttcpEvent::Negotiated(cycle_s));
             }
-            observe(NtttcpEvent::AwaitsLast);
-            answer = self.receive(WAIT_LIMIT, "the last sender")?;
+            sync = Some(opened);
+        } else {
+            observe(NtttcpEvent::NoSync);
         }
+        Ok(Self { test, sending, cancel, sync, cycle_s })
     }
 
-    /// Ends the test at the receiver; returns whether it confirms that.
-    fn exit(&mut self) -> bool {
-        /// The user has already interrupted, and does not want to wait.
-        const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
-        self.cancel = None;
-        let sent = self.control.send(&SyncRequest::Exit.encode());
-        let answer = sent.and_then(|()| self.receive(EXIT_TIMEOUT, "its end"));
-        answer.is_ok_and(|it| it == ntttcp::NtttcpState::Finished as SyncNumber)
+    /// Returns the measured seconds of the test; 0 = until an end stops it.
+    pub fn measured_s(&self) -> u32 {
+        self.test.measured_s(self.cycle_s)
+    }
+
+    /// Runs the test. Returns its result, and the error that ended it before its time.
+    ///
+    /// # Errors
+    /// The receiver refuses the test, or a connection cannot be opened.
+    pub fn run(
+        mut self,
+        observe: &mut dyn FnMut(NtttcpEvent),
+    ) -> Result<(NtttcpOutcome, Option<NetworkError>), NetworkError> {
+        let threads = SenderThreads::new(self.test, self.sending, self.cancel)?;
+        let (mut outcome, ends, started_ns) =
+            thread::scope(|scope| threads.run(scope, (&mut self.sync, self.cycle_s), observe))?;
+        let round_trips: Vec<u32> =
+            ends.iter().flat_map(|it| it.round_trips_us.clone()).collect();
+        let sum: u64 = round_trips.iter().map(|us| u64::from(*us)).sum();
+        outcome.round_trip_us = sum.checked_div(round_trips.len() as u64).map(|us| us as u32);
+        outcome.connections = Some(self.sending.connections(self.test));
+        let early_ns = match self.cycle_s {
+            // Without a limit the receiver may end the test, too.
+            0 if outcome.bytes() > 0 => 0,
+            0 => u64::MAX,
+            seconds => {
+                (started_ns + u64::from(seconds) * 1_000_000_000).saturating_sub(EARLY_END_NS)
+            }
+        };
+        let failed = ends.into_iter().zip(0..).find_map(|(end, thread)| {
+            end.error.filter(|error| error.at_ns < early_ns).map(|error| (thread, error.source))
+        });
+        let error =
+            failed.filter(|_| outcome.end != NtttcpEnd::User).map(|(thread, source)| {
+                let peer = threads.remote(thread).to_string();
+                NetworkError::Broken {
+                    peer,
+                    expected: "the end of the test".to_owned(),
+                    source,
+                }
+            });
+        Ok((outcome, error))
     }
 }
 
@@ -261,7 +192,7 @@ impl<'a> SenderThreads<'a> {
         let microseconds = clock::now_ns().saturating_sub(began_ns) / 1000;
         let count = self.sending.connections(self.test);
         observe(NtttcpEvent::Connections { count, microseconds });
-        if let Some(sync) = sync {
+        if let Some(sync) = sync.as_mut() {
             sync.start(self.sending.is_last, observe)?;
             observe(NtttcpEvent::Started);
         }
@@ -269,12 +200,17 @@ impl<'a> SenderThreads<'a> {
         self.gate.open();
         let outcome = TestCycle {
             test: self.test,
+            started_ns,
             cycle_s,
             read_bytes: &|| self.bytes.iter().map(|it| it.0.load(Ordering::Relaxed)).collect(),
             wait: &mut |until_ns| self.wait(until_ns, &threads),
-            observe,
+            observe: &mut *observe,
         }
         .run();
+        // The receiver reads the end of the test before that of the data.
+        if let (Some(sync), NtttcpEnd::User) = (sync, outcome.end) {
+            observe(NtttcpEvent::ReceiverExited(sync.exit()));
+        }
         drop(stopped);
         let ends = threads.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -339,9 +275,8 @@ impl<'a> SenderThreads<'a> {
 
     /// Opens one connection of a thread to its port.
     fn connect(&self, thread: u32, index: u32) -> Result<SendingSocket, NetworkError> {
-        let port = thread / self.sending.threads_per_port;
         let number = thread * self.sending.connections_per_thread + index;
-        let remote = SocketAddr::new(self.address, self.test.base_port + port as u16);
+        let remote = self.remote(thread);
         let options = SocketOptions {
             local: self.local_address(number),
             device: self.sending.target.endpoint.device.clone(),
@@ -354,6 +289,12 @@ impl<'a> SenderThreads<'a> {
             true => socket::connect_udp(remote, &options).map(SendingSocket::Udp),
         };
         opened.map_err(|source| NetworkError::not_connected(remote, &source).of_ntttcp())
+    }
+
+    /// Returns the address and port to which a thread sends.
+    fn remote(&self, thread: u32) -> SocketAddr {
+        let port = thread / self.sending.threads_per_port;
+        SocketAddr::new(self.address, self.test.base_port + port as u16)
     }
 
     /// Returns the address and port of a connection at this end, if the user requested either.

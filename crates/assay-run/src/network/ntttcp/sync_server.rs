@@ -22,6 +22,7 @@ pub(super) struct SyncServer {
     state: NtttcpState,
     /// Own seconds: of the whole test, or with several senders of the measured time.
     own_s: SyncNumber,
+    /// Seconds agreed with the sender that starts the test.
     agreed_s: SyncNumber,
     awaits_several: bool,
 }
@@ -30,6 +31,8 @@ struct SyncSender {
     stream: TcpStream,
     reader: NumberReader,
     requests: SenderRequests,
+    /// Seconds agreed with this sender.
+    agreed_s: SyncNumber,
     /// Whether it asked to start the present test.
     takes_part: bool,
     is_closed: bool,
@@ -40,7 +43,7 @@ struct SyncSender {
 pub(super) enum SyncDemand {
     /// All senders are there: call [`SyncServer::start`].
     Start,
-    /// A sender ends the running test.
+    /// A sender ends the running test, or all of its senders are gone.
     Exit,
 }
 
@@ -89,7 +92,12 @@ impl SyncServer {
             number += 1;
         }
         self.senders.retain(|it| !it.is_closed);
-        None
+        let is_abandoned =
+            self.state == NtttcpState::Running && !self.senders.iter().any(|it| it.takes_part);
+        is_abandoned.then(|| {
+            self.state = NtttcpState::Finished;
+            SyncDemand::Exit
+        })
     }
 
     fn accept(&mut self) {
@@ -103,7 +111,7 @@ impl SyncServer {
                 };
                 self.senders.remove(oldest);
             }
-            self.senders.push(SyncSender::new(stream));
+            self.senders.push(SyncSender::new(stream, self.own_s));
         }
     }
 
@@ -118,8 +126,9 @@ impl SyncServer {
             // A running test keeps its length.
             SyncRequest::Seconds(_) if is_running => (SyncReply::Seconds(self.agreed_s), None),
             SyncRequest::Seconds(proposed) => {
-                self.agreed_s = agree_on_seconds(self.own_s, proposed, self.awaits_several);
-                (SyncReply::Seconds(self.agreed_s), None)
+                let agreed_s = agree_on_seconds(self.own_s, proposed, self.awaits_several);
+                self.senders[number].agreed_s = agreed_s;
+                (SyncReply::Seconds(agreed_s), None)
             }
             SyncRequest::Start { is_last } => return self.admit(number, is_last),
             SyncRequest::Exit => {
@@ -150,6 +159,7 @@ impl SyncServer {
             self.senders[number].send(SyncReply::Wait)?;
             return Ok(None);
         }
+        self.agreed_s = self.senders[number].agreed_s;
         Ok(Some(SyncDemand::Start))
     }
 
@@ -165,16 +175,19 @@ impl SyncServer {
     pub(super) fn finish(&mut self) {
         self.state = NtttcpState::Finished;
         self.agreed_s = self.own_s;
-        self.senders.iter_mut().for_each(|it| it.takes_part = false);
+        for sender in &mut self.senders {
+            (sender.takes_part, sender.agreed_s) = (false, self.own_s);
+        }
     }
 }
 
 impl SyncSender {
-    fn new(stream: TcpStream) -> Self {
+    fn new(stream: TcpStream, agreed_s: SyncNumber) -> Self {
         Self {
             stream,
             reader: NumberReader::default(),
             requests: SenderRequests::default(),
+            agreed_s,
             takes_part: false,
             is_closed: false,
         }
@@ -200,5 +213,76 @@ impl SyncSender {
     /// Sends a reply. Four bytes fit in the socket of a sender that reads its answers.
     fn send(&mut self, reply: SyncReply) -> io::Result<()> {
         self.stream.write_all(&reply.encode())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn serve_until(server: &mut SyncServer, expected: SyncDemand) {
+        for _ in 0..2000 {
+            if server.serve() == Some(expected) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        panic!("no sender demanded it");
+    }
+
+    fn connect(listener: &TcpListener, numbers: &[SyncRequest]) -> TcpStream {
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        for number in numbers {
+            stream.write_all(&number.encode()).unwrap();
+        }
+        stream
+    }
+
+    fn listen() -> (TcpListener, SyncServer) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let server = SyncServer::new(listener.try_clone().unwrap(), 5, false);
+        (listener, server)
+    }
+
+    #[test]
+    fn test_ends_when_its_senders_are_gone() {
+        let (listener, mut server) = listen();
+        let requests = [
+            SyncRequest::State,
+            SyncRequest::Seconds(i32::MAX),
+            SyncRequest::Start { is_last: false },
+        ];
+        let sender = connect(&listener, &requests);
+        serve_until(&mut server, SyncDemand::Start);
+        server.start();
+        let _other = connect(&listener, &[SyncRequest::State, SyncRequest::Exit]);
+        assert_eq!(server.serve(), None);
+        drop(sender);
+        serve_until(&mut server, SyncDemand::Exit);
+        assert_eq!(server.serve(), None, "it ends once");
+    }
+
+    #[test]
+    fn time_of_the_starting_sender_counts() {
+        let (listener, mut server) = listen();
+        let first = [SyncRequest::State, SyncRequest::Seconds(9)];
+        let mut starting = connect(&listener, &first);
+        let mut answers = [0; 8];
+        while server.senders.is_empty() || server.senders[0].agreed_s != 9 {
+            assert_eq!(server.serve(), None);
+        }
+        starting.read_exact(&mut answers).unwrap();
+        let mut other = connect(&listener, &[SyncRequest::State, SyncRequest::Seconds(0)]);
+        while server.senders.len() < 2 || server.senders[1].agreed_s != 0 {
+            assert_eq!(server.serve(), None);
+        }
+        other.read_exact(&mut answers).unwrap();
+        starting.write_all(&SyncRequest::Start { is_last: false }.encode()).unwrap();
+        serve_until(&mut server, SyncDemand::Start);
+        assert_eq!(server.agreed_s(), 9);
     }
 }

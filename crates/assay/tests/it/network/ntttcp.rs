@@ -12,13 +12,13 @@ use crate::processes::{send_signal, wait_until};
 use crate::program::{World, results};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Implementation {
+pub(super) enum Implementation {
     Assay,
     Real,
 }
 
 /// Returns the first of consecutive free ports, of which the one before is free, too.
-fn free_ports(count: u16) -> u16 {
+pub(super) fn free_ports(count: u16) -> u16 {
     for _ in 0..1000 {
         let first = super::free_port();
         let mut all = (first - 1)..first.saturating_add(count);
@@ -29,7 +29,7 @@ fn free_ports(count: u16) -> u16 {
     panic!("there are no {count} consecutive free ports");
 }
 
-fn start(world: &World, who: Implementation, words: &str) -> Child {
+pub(super) fn start(world: &World, who: Implementation, words: &str) -> Child {
     let words: Vec<&str> = words.split(' ').collect();
     let mut command = match who {
         Implementation::Assay => world.command(&[&["ntttcp"], &words[..]].concat()),
@@ -44,7 +44,7 @@ fn start(world: &World, who: Implementation, words: &str) -> Child {
 }
 
 /// Returns whether a socket with this local port listens, or is bound over UDP.
-fn is_open(port: u16, is_udp: bool) -> bool {
+pub(super) fn is_open(port: u16, is_udp: bool) -> bool {
     let (name, state) = if is_udp { ("udp", "07") } else { ("tcp", "0A") };
     let table = std::fs::read_to_string(format!("/proc/net/{name}")).unwrap();
     let own = format!(":{port:04X}");
@@ -54,19 +54,19 @@ fn is_open(port: u16, is_udp: bool) -> bool {
     })
 }
 
-fn text(output: &Output) -> String {
+pub(super) fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Ends the process of a test that failed.
-struct Running(Option<Child>);
+pub(super) struct Running(pub(super) Option<Child>);
 
 impl Running {
-    fn finish(mut self) -> Output {
+    pub(super) fn finish(mut self) -> Output {
         self.0.take().unwrap().wait_with_output().unwrap()
     }
 
-    fn id(&self) -> u32 {
+    pub(super) fn id(&self) -> u32 {
         self.0.as_ref().unwrap().id()
     }
 }
@@ -103,7 +103,7 @@ fn transfer(
 
 /// Returns the number behind the last occurrence of a text.
 #[track_caller]
-fn number_after(text: &str, before: &str) -> f64 {
+pub(super) fn number_after(text: &str, before: &str) -> f64 {
     let Some((_, rest)) = text.rsplit_once(before) else { panic!("no `{before}`: {text}") };
     let digits: String =
         rest.chars().take_while(|it| it.is_ascii_digit() || *it == '.').collect();
@@ -271,7 +271,7 @@ fn stored_runs_print_the_same_again_and_pair_with_imports() {
 }
 
 /// Sends a number to the receiver and returns its answer.
-fn ask(stream: &mut TcpStream, number: u32) -> u32 {
+pub(super) fn ask(stream: &mut TcpStream, number: u32) -> u32 {
     stream.write_all(&number.to_be_bytes()).unwrap();
     let mut answer = [0; 4];
     stream.read_exact(&mut answer).unwrap();
@@ -289,7 +289,8 @@ fn receiver_answers_as_ntttcp_does() {
     let (mut first, mut last) = (connect(), connect());
     for sender in [&mut first, &mut last] {
         assert_eq!(ask(sender, u32::from(b'X')), 11, "it waits");
-        assert_eq!(ask(sender, 88), 5, "with several senders its own time counts");
+        assert_eq!(ask(sender, u32::from(b'X')), 11, "a repeated question");
+        assert_eq!(ask(sender, 82), 5, "with several senders its own time counts");
     }
     let mut data = TcpStream::connect(("127.0.0.1", port)).unwrap();
     assert_eq!(ask(&mut first, u32::from(b'R')), u32::from(b'W'), "it waits for the last");

@@ -96,6 +96,8 @@ fn impossible_values_are_refused() {
         ("-s -p 65535 -P 2", "port 65536 does not exist"),
         ("-s -b 0", "-b is out of range"),
         ("-s -t 70 -W 8 -C 10", "a test of 88 s, warm-up and cool-down included, cannot be"),
+        ("-s -t 82", "a test of 82 s, warm-up and cool-down included, cannot be"),
+        ("-r -M -t 5 -W 5", "with -M the test ends in its warm-up"),
         ("-s -P 512 -n 25600 -l 1000", "13107200000 connections are too many"),
         ("-s -f 65000 -P 16 -n 40", "there are fewer than 640 ports from 65000 on"),
         ("-s --show-nic-packets no/such", "there is no network interface no/such"),
@@ -109,6 +111,18 @@ fn impossible_values_are_refused() {
         ["-s -r", "-P 0", "-P 513", "-p 1", "-m 0,*,h", "-m 8,x", "-u --no-delay", "-t -1"]
     {
         assert!(parse(line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn address_is_the_one_that_is_used() {
+    for (line, address) in [
+        ("-s", "127.0.0.1"),
+        ("-r -6", "::1"),
+        ("-r 0.0.0.0", "0.0.0.0"),
+        ("-s -m 8,*,192.0.2.1", "192.0.2.1"),
+    ] {
+        assert_eq!(parse(line).unwrap().address(), address, "{line}");
     }
 }
 
