@@ -132,8 +132,12 @@ impl ParentDirectory {
 
     pub(super) fn make_node(&mut self, roots: &[ItemRoot], name: &str) -> io::Result<()> {
         let (parent, leaf) = self.locate(roots, name)?;
+        let mode = libc::S_IFREG | 0o644;
+        // glibc has this function since 2.33.
         // SAFETY: the name is terminated and outlives the call.
-        to_result(unsafe { libc::mknodat(parent, leaf.as_ptr(), libc::S_IFREG | 0o644, 0) })
+        let result =
+            unsafe { libc::syscall(libc::SYS_mknodat, parent, leaf.as_ptr(), mode, 0_usize) };
+        to_result(result as libc::c_int)
     }
 
     /// Removes a file, or with `AT_REMOVEDIR` an empty directory.
