@@ -28,9 +28,13 @@ pub fn parse(words: &[String]) -> Result<MdtestOptions, MdtestOptionsError> {
         let parsed = parse_option(&mut options, word, &mut rest);
         parsed.map_err(located(at, count - rest.len()))?;
     }
-    let options = options.complete().map_err(located(0, count))?;
+    let mut options = options.complete().map_err(located(0, count))?;
     match TreeSize::from_options(&options) {
-        Some(_) => Ok(options),
+        Some(size) => {
+            // Renamed items move up by one, the first to the end.
+            options.rename &= size.items_per_folder() >= 2;
+            Ok(options)
+        }
         None => Err(located(0, count)(TOO_LARGE)),
     }
 }

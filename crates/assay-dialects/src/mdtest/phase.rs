@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::TreeSize;
 use super::options::MdtestOptions;
 
 /// Phase with a row in mdtest's table.
@@ -105,14 +104,11 @@ impl MdtestPhase {
 pub fn list_phases(options: &MdtestOptions) -> Vec<MdtestPhase> {
     use MdtestPhase as Phase;
     let (directories, files) = (options.directories_only, options.files_only);
-    // Renamed items move up by one, the first to the end.
-    let has_names =
-        TreeSize::from_options(options).is_some_and(|size| size.items_per_folder() >= 2);
     let wanted = [
         (Phase::TreeCreation, options.create),
         (Phase::DirectoryCreation, directories && options.create),
         (Phase::DirectoryQuery, directories && options.query),
-        (Phase::DirectoryRename, directories && options.rename && has_names),
+        (Phase::DirectoryRename, directories && options.rename),
         (Phase::DirectoryRemoval, directories && options.remove),
         (Phase::FileCreation, files && options.create),
         (Phase::FileQuery, files && options.query),
