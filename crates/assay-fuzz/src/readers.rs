@@ -530,7 +530,7 @@ fn ntttcp_numbers(bytes: &[u8]) -> String {
         rest = &rest[count..];
         if let Some(number) = reader.add(count) {
             let answers = (ntttcp::check_state(number), ntttcp::read_start(number));
-            let seconds = ntttcp::read_seconds(number);
+            let seconds = ntttcp::read_seconds(number, 0);
             read.push(format!("{:?} {answers:?} {seconds:?}", requests.read(number)));
         }
     }
