@@ -87,11 +87,11 @@ pub(super) fn open_item(
 pub(super) fn query_item(roots: &[ItemRoot], name: &str) -> io::Result<()> {
     let (root, below) = find_root(roots, name)?;
     let below = CString::new(below).map_err(io::Error::other)?;
-    let mut found = MaybeUninit::<libc::stat>::uninit();
+    let mut found = MaybeUninit::<libc::stat64>::uninit();
     // SAFETY: the path is terminated, the buffer has the size of its type, and both outlive the
     // call.
     let result = unsafe {
-        libc::fstatat(
+        libc::fstatat64(
             root.folder.as_raw_fd(),
             below.as_ptr(),
             found.as_mut_ptr(),
