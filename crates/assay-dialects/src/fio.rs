@@ -1,9 +1,9 @@
 //! fio's job language and its three output formats.
 //!
-//! `command_line` parses arguments and job files into sections. `option` has a row for each option;
-//! `section` applies those of a section, and `compile` turns them into a plan. `statistics` derives
-//! fio's figures from the outcomes of its phases; `outcome` contains all that `text`, `json` and
-//! `terse` render. Nothing here opens a file or reads a clock.
+//! `command_line` parses arguments and job files into a `request` of sections. `option` has a row for
+//! each option; `section` applies those of a section, and `compile` turns them into a plan.
+//! `statistics` derives fio's figures from the outcomes of its phases; `outcome` contains all that
+//! `text`, `json` and `terse` render. Nothing here opens a file or reads a clock.
 
 mod arithmetic;
 pub mod command_line;
@@ -19,6 +19,7 @@ pub mod option;
 pub mod outcome;
 pub mod report;
 pub mod reported_job;
+pub mod request;
 mod section;
 pub mod section_options;
 pub mod statistics;

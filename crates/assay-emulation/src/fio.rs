@@ -5,10 +5,11 @@ use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use assay_dialects::fio::command_line::{COMMAND_LINE, FioFormat, FioRequest};
+use assay_dialects::fio::command_line::COMMAND_LINE;
 use assay_dialects::fio::compile::{self, FioPlan, StreamRef};
 use assay_dialects::fio::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use assay_dialects::fio::outcome::FioOutcome;
+use assay_dialects::fio::request::{FioFormat, FioRequest};
 use assay_dialects::fio::{debug, log, report, reported_job, statistics, text};
 use assay_model::event::RequestedCommand;
 use assay_model::path_text;

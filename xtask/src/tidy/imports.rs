@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Item, ItemFn, ItemMod, ItemUse, Macro, Path, UseTree, Visibility};
+use syn::{Item, ItemFn, ItemMod, ItemUse, Macro, Path, UseTree, VisRestricted, Visibility};
 
 use crate::finding::TidyFinding;
 use crate::sources::modules::{self, SourceModule, is_for_tests};
@@ -153,6 +153,9 @@ impl<'ast> Visit<'ast> for PathVisitor {
         self.add_from_tokens(&invocation.tokens);
         visit::visit_macro(self, invocation);
     }
+
+    /// Visibility, as in `pub(in crate::plan)`, imports nothing.
+    fn visit_vis_restricted(&mut self, _: &'ast VisRestricted) {}
 
     fn visit_item_mod(&mut self, module: &'ast ItemMod) {
         if !is_for_tests(&module.attrs) {

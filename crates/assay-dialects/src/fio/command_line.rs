@@ -1,13 +1,12 @@
-//! fio's command line: job options, job files, and the output format of the results.
+//! Parses fio's command line: job options, job files, and options of the program.
 //!
 //! Accepts both `--name=value` and `-name=value`. The value may also be the next argument, as in
 //! fio.
 
-use std::fmt::Write as _;
-
 use super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use super::jobfile::{FioParseContext, FioSection, FioSetting, JobfileReader, parse_setting};
 use super::option::{self, OptionSupport, ValueKind};
+use super::request::FioRequest;
 use crate::option::nearest_option;
 use assay_model::spelling::nearest_word;
 
@@ -16,113 +15,8 @@ mod program_options;
 pub(crate) use self::program_options::PROGRAM_OPTIONS;
 use self::program_options::ProgramOption;
 
-/// Parsed command line with all job files.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FioRequest {
-    /// Jobs in order.
-    pub sections: Vec<FioSection>,
-    /// Global settings, for the report.
-    pub globals: Vec<FioSetting>,
-    /// Output formats and destination of the results.
-    pub output: FioOutput,
-    /// Jobs to run; empty = all.
-    pub selected: Vec<String>,
-    /// Devices and files that may be overwritten.
-    pub destroy_data: Vec<String>,
-    /// Whether targets may be on the root file system where a volume was expected.
-    pub target_on_root: bool,
-    /// Storage of the run.
-    pub store_options: StoreOptions,
-    /// `--debug`: kinds of lines to print before the jobs.
-    pub debug: Vec<String>,
-    /// Whether to print the plan and stop.
-    pub dry_run: bool,
-    /// `--status-interval`: milliseconds between results so far.
-    pub status_interval_ms: Option<u64>,
-    /// Whether to parse everything and stop.
-    pub parse_only: bool,
-    /// Whether writing is forbidden.
-    pub read_only: bool,
-    /// Whether to print the jobs as one command line and stop.
-    pub show_command: bool,
-    /// Notes for the user about options of the program.
-    pub notes: Vec<String>,
-    /// Whether to print the version and stop.
-    pub version: bool,
-    /// Source texts by name, for error messages with locations.
-    pub texts: Vec<(String, String)>,
-}
-
-/// Whether and where the run is stored.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct StoreOptions {
-    /// Whether the run is not stored.
-    pub no_store: bool,
-    /// Folder of stored runs; `None` = the user's default.
-    pub store: Option<String>,
-    /// Label of the condition.
-    pub label: Option<String>,
-}
-
-/// Output formats and destination of the results.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FioOutput {
-    /// Formats in the order in which they are printed.
-    pub formats: Vec<FioFormat>,
-    /// Output file; `None` = standard output.
-    pub file: Option<String>,
-    /// Version of the terse format: 3, 4 or 5.
-    pub terse_version: u32,
-}
-
-/// Output format of the results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FioFormat {
-    /// Human-readable text.
-    Normal,
-    /// Single JSON document.
-    Json,
-    /// JSON with every latency that occurred.
-    JsonPlus,
-    /// Line per job, fields separated by semicolons.
-    Terse,
-}
-
-impl Default for FioOutput {
-    fn default() -> Self {
-        Self { formats: vec![FioFormat::Normal], file: None, terse_version: 3 }
-    }
-}
-
 /// Name of the command line in error locations.
 pub const COMMAND_LINE: &str = "command line";
-
-impl FioRequest {
-    /// Returns the jobs as one command line; every option is repeated for each job.
-    pub fn to_command_line(&self) -> String {
-        let mut line = String::from("fio");
-        for section in &self.sections {
-            let _ = write!(line, " --name={}", quote_for_shell(&section.name));
-            let settings = section.globals.iter().chain(&section.own);
-            for setting in settings.filter(|setting| setting.name != option::NAME) {
-                let _ = write!(line, " --{}", setting.name);
-                if let Some(value) = &setting.value {
-                    let _ = write!(line, "={}", quote_for_shell(value));
-                }
-            }
-        }
-        line
-    }
-}
-
-/// Quotes a word for the shell.
-fn quote_for_shell(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,%+=@".contains(c);
-    match word.chars().all(plain) && !word.is_empty() {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
 
 /// Parses the arguments after `fio` and all job files that they name.
 ///

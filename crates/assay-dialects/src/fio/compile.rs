@@ -12,8 +12,8 @@ use assay_model::workload::storage::{
     StorageStream, StorageTiming, StorageWorkload, Verify,
 };
 
-use super::command_line::FioRequest;
 use super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
+use super::request::FioRequest;
 use super::section_options::{FioOptions, VerifyMode};
 use super::steady::FioSteadyWindow;
 use super::trace::IoTrace;

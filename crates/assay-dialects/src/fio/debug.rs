@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use assay_model::workload::storage::JobOrder;
 
-use super::command_line::FioRequest;
 use super::compile::FioPlan;
 use super::jobfile::FioSetting;
+use super::request::FioRequest;
 use super::section_options::SteadyCriterion;
 use super::section_options::behaviour::parse_steady;
 use super::value::NumberBase;

@@ -3,9 +3,9 @@
 use assay_model::storage_outcome::StorageOutcome;
 use serde::{Deserialize, Serialize};
 
-use super::command_line::FioRequest;
 use super::compile::FioPlan;
 use super::reported_job::{ReportedJob, last_values, reported_jobs};
+use super::request::FioRequest;
 use super::statistics::{self, EntryResult, FioRunInfo};
 
 /// Outcome of all jobs.

@@ -1,7 +1,7 @@
 //! Renders fio's output in the requested formats.
 
-use super::command_line::FioFormat;
 use super::outcome::FioOutcome;
+use super::request::FioFormat;
 use super::{json, terse, text};
 
 /// Renders the outcome in these formats, in order.

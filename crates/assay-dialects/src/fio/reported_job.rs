@@ -3,9 +3,9 @@
 use assay_model::workload::storage::SizeShare;
 use serde::{Deserialize, Serialize};
 
-use super::command_line::FioRequest;
 use super::compile::FioPlan;
 use super::jobfile::FioSetting;
+use super::request::FioRequest;
 use super::section_options::{DirectionReport, FioOptions};
 
 /// Options of a job that its report depends on.

@@ -8,11 +8,12 @@ use assay_model::workload::storage::{NewFile, StorageLoad, StorageStream, Stream
 use expect_test::{Expect, ExpectFile, expect, expect_file};
 use proptest::prelude::*;
 
-use super::command_line::{FioRequest, parse};
+use super::command_line::parse;
 use super::compile::{FioCompileEnv, FioPlan, compile};
 use super::job_error::FioJobError;
 use super::jobfile::FioParseContext;
 use super::option;
+use super::request::FioRequest;
 use super::section_options::FioOptions;
 use super::value::{self, NumberBase, SizeOrPercent};
 

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
-use assay_dialects::fio::command_line::{self, FioRequest};
+use assay_dialects::fio::command_line;
 use assay_dialects::fio::compile::{self, FioCompileEnv, FioPlan};
 use assay_dialects::fio::job_error::FioJobError;
 use assay_dialects::fio::jobfile::FioParseContext;
+use assay_dialects::fio::request::FioRequest;
 use assay_fleet::root::Root;
 use assay_fleet::{capacity, facts};
 use assay_kernels::storage;

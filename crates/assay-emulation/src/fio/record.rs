@@ -1,9 +1,9 @@
 //! Stores runs of fio jobs, and renders fio's output from their stored outcome.
 
-use assay_dialects::fio::command_line::FioFormat;
 use assay_dialects::fio::compile::FioPlan;
 use assay_dialects::fio::outcome::FioOutcome;
 use assay_dialects::fio::report;
+use assay_dialects::fio::request::FioFormat;
 use assay_model::attribute::Attribute;
 use assay_model::failure::ErrorArea;
 use assay_model::plan::Plan;

@@ -4,10 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use assay_dialects::fio::command_line::FioRequest;
 use assay_dialects::fio::compile::FioPlan;
 use assay_dialects::fio::outcome::FioOutcome;
 use assay_dialects::fio::report;
+use assay_dialects::fio::request::FioRequest;
 use assay_dialects::fio::statistics::FioRunInfo;
 use assay_model::engine_reason::EngineReason;
 use assay_model::storage_outcome::{

@@ -1,8 +1,8 @@
 //! Options of fio's program itself, and those that assay adds: one row each.
 
 use super::super::debug::{parse_kinds, silent_kinds};
+use super::super::request::{FioFormat, FioRequest};
 use super::super::section_options::parse_values::parse_time;
-use super::{FioFormat, FioRequest};
 use crate::option::OptionSpec;
 use crate::option::ValueKind::{self, Switch, Text};
 

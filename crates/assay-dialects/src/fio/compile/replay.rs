@@ -3,9 +3,9 @@
 use assay_model::storage_outcome::IoOperation;
 use assay_model::workload::storage::{FileExtent, SizeShare, StorageStream};
 
-use super::super::command_line::FioRequest;
 use super::super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use super::super::option;
+use super::super::request::FioRequest;
 use super::super::section_options::{FioOptions, OffsetDistribution, RwMode, VerifyMode};
 use super::super::trace::{self, IoTrace};
 use super::files::{self, CloneFiles, TargetTable, greatest_common_divisor};

@@ -8,8 +8,8 @@ use assay_model::storage_outcome::{
 use hdrhistogram::Histogram;
 use serde_json::Value;
 
-use super::super::command_line::FioFormat;
 use super::super::outcome::FioOutcome;
+use super::super::request::FioFormat;
 use super::super::statistics::{DiskUse, EntryResult, FioProcessUsage, FioRunInfo};
 use super::super::steady::FioSteadyWindow;
 use super::super::{json, log, report, terse, text};

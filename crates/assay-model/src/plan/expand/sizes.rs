@@ -2,6 +2,7 @@
 
 use super::PlanError;
 use crate::facts::HostFacts;
+use crate::plan::time_estimate::estimate_peak;
 use crate::quantity::Bytes;
 use crate::suite::{LinpackSize, MAX_MATRIX_MEMORY_SHARE};
 
@@ -152,25 +153,6 @@ fn estimate_flops(host: &HostFacts, cores: usize) -> f64 {
     estimate_peak(host) / 3.0 * cores as f64
 }
 
-/// Estimates the peak of one core in FLOP/s: two pipes of the widest vectors at the nominal clock.
-/// Emulated cores are far slower.
-pub(in crate::plan) fn estimate_peak(host: &HostFacts) -> f64 {
-    if host.is_emulated() {
-        return 3.0 * EMULATED_FLOPS;
-    }
-    let has = |flag: &str| host.cpu.flags.iter().any(|it| it == flag);
-    let flop_per_cycle = match () {
-        () if has("avx512f") => 32.0,
-        () if has("avx2") => 16.0,
-        () => 8.0,
-    };
-    flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9)
-}
-
-/// Speed of an emulated core. Emulation calculates floating-point numbers bit by bit: N = 480 on
-/// one core took 5.1 s, that is 14 MFLOP/s (`qemu-system-x86_64` 7.2 with AVX2, on a Xeon at 2.6
-/// GHz). The margin is for other load.
-const EMULATED_FLOPS: f64 = 5e6;
 /// Assumed number of real cores below an emulated machine, which the guest cannot see: 16 emulated
 /// cores on two real ones solved the same system in 3.8 s, 20 MFLOP/s in total. With more real
 /// cores, a solve is shorter than possible.

@@ -2,7 +2,7 @@
 //! its stored outcome like the live output.
 
 use assay_adapters::import;
-use assay_dialects::fio::command_line::FioFormat;
+use assay_dialects::fio::request::FioFormat;
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::path_text;
 use assay_model::run::Run;
