@@ -4,25 +4,23 @@
 //! Never leaves a level applied whose factor has a `restore`, however the measurement ends. If assay
 //! itself is killed, a record in the store tells the next run.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_model::event::TurnPosition;
 use assay_model::factor::{FactorLevel, fill_placeholders, format_levels};
-use assay_model::phrase;
 use assay_model::run::Run;
-use assay_model::seed;
 use assay_model::suite::factorial::{FactorialCase, FactorialSuite};
 use assay_stats::compare::LevelRuns;
 use assay_store::Store;
 use jiff::Timestamp;
 
 use crate::block_order::BlockOrder;
-use crate::coordinator::Alone;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::run_request::{self, RunRequest, prepare};
 use crate::session::new_run_id;
+use crate::turns::{PlannedTurn, TakenTurns, TurnOrder, TurnSinks, TurnSite, take_turns};
 
 mod levels;
 pub mod on_hosts;
@@ -80,8 +78,8 @@ impl FactorTurns<'_> {
         };
         let mut before: Vec<Option<String>> = Vec::new();
         let mut changes = 0;
-        for index in self.order().concat() {
-            let lines = lines(&self.suite.combinations[index]);
+        for turn in self.planned() {
+            let lines = lines(&self.suite.combinations[turn.condition]);
             changes += u32::from(lines != before);
             before = lines;
         }
@@ -114,16 +112,48 @@ impl FactorTurns<'_> {
         Ok(())
     }
 
-    /// Returns the index of the combination of every turn, block by block.
-    fn order(&self) -> Vec<Vec<usize>> {
+    /// Returns the order of all turns, under a new identifier.
+    fn order(&self) -> TurnOrder {
+        let combinations = self.suite.combinations.iter();
+        TurnOrder {
+            comparison: new_run_id(Timestamp::now()),
+            seed: self.seed,
+            conditions: combinations.map(|case| format_levels(&case.levels)).collect(),
+            planned: self.planned(),
+            interruption,
+        }
+    }
+
+    /// Returns all turns, block by block.
+    fn planned(&self) -> Vec<PlannedTurn> {
         let mut order = BlockOrder::from_seed(self.seed);
         let mut members: Vec<usize> = (0..self.suite.combinations.len()).collect();
-        let block = |_| {
+        let block = |block| {
             order.arrange(&mut members);
-            members.clone()
+            let turn = |condition: &usize| PlannedTurn {
+                condition: *condition,
+                block,
+                is_control: false,
+            };
+            members.iter().map(turn).collect::<Vec<_>>()
         };
-        (0..self.blocks).map(block).collect()
+        (0..self.blocks).flat_map(block).collect()
     }
+
+    /// Returns the position of a turn with its levels.
+    fn position(&self, combination: usize, position: TurnPosition) -> TurnPosition {
+        TurnPosition {
+            levels: self.suite.combinations[combination].levels.clone(),
+            combination: u32::try_from(combination).ok(),
+            ..position
+        }
+    }
+}
+
+fn interruption(taken: &TakenTurns) -> CommandFailure {
+    CommandFailure::measurement("the measurement of the factors was interrupted")
+        .with_reason(format!("{} of {} turns were measured", taken.count, taken.planned))
+        .advise("their runs are kept; `assay list` shows them with their levels")
 }
 
 /// Measures all combinations on this machine and stores every run. Restores the factors, also after a
@@ -138,39 +168,30 @@ pub fn measure(
     listener: &mut dyn Listener,
 ) -> Result<FactorOutcome, CommandFailure> {
     turns.check(request)?;
-    let comparison = new_run_id(Timestamp::now());
+    let order = turns.order();
     let factors = turns.suite.factors.clone();
-    let applied = AppliedLevels::new(factors, turns.settle, (store.clone(), &comparison));
+    let applied = AppliedLevels::new(factors, turns.settle, (store.clone(), &order.comparison));
     let applied = applied.with_source(turns.file, &turns.suite.text);
     let mut site = LocalSite { request, turns, applied };
-    Ok(take_turns(&mut site, (turns, &comparison), (store, cancel), listener))
+    Ok(FactorOutcome::new(
+        turns,
+        take_turns(&mut site, &order, TurnSinks { store, cancel, listener }),
+    ))
 }
 
-/// Where turns are measured.
-trait TurnSite {
-    /// Applies the levels of a combination.
-    fn apply(
-        &mut self,
-        case: &FactorialCase,
-        cancel: &AtomicBool,
-        listener: &mut dyn Listener,
-    ) -> Result<(), CommandFailure>;
-
-    /// Measures a turn under the applied levels.
-    fn measure(
-        &mut self,
-        case: &FactorialCase,
-        position: TurnPosition,
-        sinks: (&Store, &AtomicBool),
-        listener: &mut dyn Listener,
-    ) -> Result<Run, CommandFailure>;
-
-    /// Restores everything that was applied.
-    fn restore(
-        &mut self,
-        is_interrupted: bool,
-        listener: &mut dyn Listener,
-    ) -> Result<(), CommandFailure>;
+impl FactorOutcome {
+    fn new(
+        turns: &FactorTurns<'_>,
+        (runs, failure): (Vec<Vec<Run>>, Option<CommandFailure>),
+    ) -> Self {
+        let with_levels = |(case, runs): (&FactorialCase, Vec<Run>)| LevelRuns {
+            levels: case.levels.clone(),
+            runs,
+            are_stored: true,
+        };
+        let combinations = turns.suite.combinations.iter().zip(runs);
+        Self { conditions: combinations.map(with_levels).collect(), failure }
+    }
 }
 
 /// This machine.
@@ -183,30 +204,25 @@ struct LocalSite<'a, 'q> {
 impl TurnSite for LocalSite<'_, '_> {
     fn apply(
         &mut self,
-        case: &FactorialCase,
-        cancel: &AtomicBool,
-        listener: &mut dyn Listener,
+        condition: usize,
+        to: &mut TurnSinks<'_>,
     ) -> Result<(), CommandFailure> {
-        self.applied.apply(&case.levels, cancel, listener)
+        let case = &self.turns.suite.combinations[condition];
+        self.applied.apply(&case.levels, to.cancel, to.listener)
     }
 
     fn measure(
         &mut self,
-        case: &FactorialCase,
+        condition: usize,
         position: TurnPosition,
-        (store, cancel): (&Store, &AtomicBool),
-        listener: &mut dyn Listener,
+        to: &mut TurnSinks<'_>,
     ) -> Result<Run, CommandFailure> {
+        let case = &self.turns.suite.combinations[condition];
         let label = turn_label(self.request.label, &case.levels);
-        let asked = self.turns.request(self.request, case);
-        let number = u64::from(position.number);
-        let seed = asked.seed.map(|seed| seed::derive_seed(seed, number));
-        let asked = RunRequest { label: Some(&label), turn: Some(position), seed, ..asked };
-        let prepared = prepare(&asked)?;
-        let alone = Box::new(Alone);
-        let measured =
-            run_request::measure(&asked, prepared, Some(store), cancel, listener, alone)?;
-        measured.without_files()
+        let position = self.turns.position(condition, position);
+        let asked =
+            RunRequest { label: Some(&label), ..self.turns.request(self.request, case) };
+        run_request::measure_turn(&asked, position, to)
     }
 
     fn restore(
@@ -222,105 +238,6 @@ impl TurnSite for LocalSite<'_, '_> {
 fn turn_label(label: Option<&str>, levels: &[FactorLevel]) -> String {
     let own = format_levels(levels);
     label.map_or_else(|| own.clone(), |it| format!("{it} {own}"))
-}
-
-/// Takes all turns, and restores the factors however they end.
-fn take_turns(
-    site: &mut dyn TurnSite,
-    (turns, comparison): (&FactorTurns<'_>, &str),
-    (store, cancel): (&Store, &AtomicBool),
-    listener: &mut dyn Listener,
-) -> FactorOutcome {
-    let empty = |case: &FactorialCase| LevelRuns {
-        levels: case.levels.clone(),
-        runs: Vec::new(),
-        are_stored: true,
-    };
-    let mut conditions: Vec<LevelRuns> = turns.suite.combinations.iter().map(empty).collect();
-    let mut course = TurnCourse { turns, comparison, conditions: &mut conditions, number: 0 };
-    let measured = course.measure(site, (store, cancel), listener);
-    let restored = site.restore(cancel.load(Ordering::Relaxed), listener);
-    let failure = match (measured, restored) {
-        (Err(first), Err(second)) => {
-            listener.warn(&format!("error: {second}").into());
-            Some(first)
-        }
-        (measured, restored) => measured.and(restored).err(),
-    };
-    FactorOutcome { conditions, failure }
-}
-
-/// Turns that are being taken.
-struct TurnCourse<'a> {
-    turns: &'a FactorTurns<'a>,
-    /// Identifier that all turns share.
-    comparison: &'a str,
-    conditions: &'a mut [LevelRuns],
-    /// Number of turns measured.
-    number: u32,
-}
-
-impl TurnCourse<'_> {
-    fn measure(
-        &mut self,
-        site: &mut dyn TurnSite,
-        (store, cancel): (&Store, &AtomicBool),
-        listener: &mut dyn Listener,
-    ) -> Result<(), CommandFailure> {
-        let seed = self.turns.seed.to_string();
-        listener.note(
-            None,
-            &phrase!("order", "the order is drawn from `--seed` {seed}", seed = seed),
-        );
-        for (block, members) in (0..).zip(self.turns.order()) {
-            for index in members {
-                let case = &self.turns.suite.combinations[index];
-                let name = format_levels(&case.levels);
-                let turn = phrase!(
-                    "turn",
-                    "turn {turn} of {all}: {condition}",
-                    turn = self.number + 1,
-                    all = self.turns.count(),
-                    condition = name,
-                );
-                listener.note(None, &turn);
-                // A cancelled command or measurement is no failure of its own.
-                let ended = |failure| match cancel.load(Ordering::Relaxed) {
-                    true => self.interrupted(),
-                    false => failure,
-                };
-                site.apply(case, cancel, listener).map_err(ended)?;
-                let position = self.position(block, (index, &case.levels));
-                let run = site.measure(case, position, (store, cancel), listener);
-                let run = run.map_err(ended)?;
-                if cancel.load(Ordering::Relaxed) {
-                    return Err(self.interrupted());
-                }
-                self.conditions[index].runs.push(run);
-                self.number += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn position(
-        &self,
-        block: u32,
-        (combination, levels): (usize, &[FactorLevel]),
-    ) -> TurnPosition {
-        TurnPosition {
-            levels: levels.to_vec(),
-            combination: u32::try_from(combination).ok(),
-            ..TurnPosition::new(self.comparison.to_owned(), self.turns.seed, self.number, block)
-        }
-    }
-
-    fn interrupted(&self) -> CommandFailure {
-        let done = self.conditions.iter().map(|it| it.runs.len()).sum::<usize>();
-        CommandFailure::measurement("the measurement of the factors was interrupted")
-            .with_reason(format!("{done} of {} turns were measured", self.turns.count()))
-            .advise("their runs are kept; `assay list` shows them with their levels")
-    }
 }
 
 #[cfg(test)]

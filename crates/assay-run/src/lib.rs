@@ -47,3 +47,4 @@ pub mod stored_outcome;
 pub mod suites;
 pub mod switching;
 pub mod tools;
+mod turns;

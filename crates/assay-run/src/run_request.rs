@@ -25,7 +25,7 @@ use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use assay_store::Store;
 
-use crate::coordinator::Coordinator;
+use crate::coordinator::{Alone, Coordinator};
 use crate::execution::{self, PlanExecution};
 use crate::failure::{CommandFailure, FailureKind};
 pub use crate::forecast::short_budget_note;
@@ -36,6 +36,7 @@ use crate::storage::file_trees::{self, MissingParents};
 use crate::storage::options::RunOptions;
 use crate::storage::{host_check, precondition, runner, volume};
 use crate::tools::{self, Tools};
+use crate::turns::TurnSinks;
 
 mod preflight;
 
@@ -232,6 +233,18 @@ impl MeasuredRun {
     pub fn without_files(self) -> Result<Run, CommandFailure> {
         self.left.map_or(Ok(self.run), Err)
     }
+}
+
+/// Measures a turn of a comparison with a seed of its own, and stores its run.
+pub(crate) fn measure_turn(
+    request: &RunRequest<'_>,
+    position: TurnPosition,
+    TurnSinks { store, cancel, listener }: &mut TurnSinks<'_>,
+) -> Result<Run, CommandFailure> {
+    let seed = request.seed.map(|seed| seed::derive_seed(seed, u64::from(position.number)));
+    let asked = RunRequest { turn: Some(position), seed, ..request.clone() };
+    let prepared = prepare(&asked)?;
+    measure(&asked, prepared, Some(store), cancel, *listener, Box::new(Alone))?.without_files()
 }
 
 /// Executes the plan and stores the run. Files created for storage workloads are removed at the

@@ -11,7 +11,6 @@ use assay_model::event::TurnPosition;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::run::Run;
-use assay_model::seed;
 use assay_stats::compare::{Condition, compare};
 use assay_stats::looks;
 use assay_store::Store;
@@ -20,12 +19,11 @@ use jiff::Timestamp;
 use crate::block_order::BlockOrder;
 use crate::cancellable_wait;
 use crate::condition_command;
-use crate::coordinator::Alone;
-use crate::execution::interleaving::decided_note;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::run_request::{self, RunRequest, prepare};
 use crate::session::new_run_id;
+use crate::turns::{PlannedTurn, TakenTurns, TurnOrder, TurnSinks, TurnSite, take_turns};
 
 /// Condition with its name and the command that establishes it.
 #[derive(Debug)]
@@ -86,15 +84,6 @@ pub struct ScheduleExtent {
     pub settling_s: f64,
 }
 
-/// Planned run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct RunSlot {
-    /// Index of the condition: 0 or 1.
-    condition: usize,
-    block: u32,
-    is_control: bool,
-}
-
 impl TurnSchedule {
     /// Returns the number of runs and commands, and the time to settle.
     pub fn extent(self) -> ScheduleExtent {
@@ -113,18 +102,18 @@ impl TurnSchedule {
     /// Schedules blocks with one run of each condition, in a random order by the seed. Every second
     /// block reverses the order of the previous one, so that a steady drift affects all conditions
     /// equally.
-    fn slots(self) -> Vec<RunSlot> {
+    fn slots(self) -> Vec<PlannedTurn> {
         let mut order = BlockOrder::from_seed(self.seed);
-        let mut slots: Vec<RunSlot> = Vec::new();
+        let mut slots: Vec<PlannedTurn> = Vec::new();
         let mut members = Vec::new();
         for block in 0..self.turns / 2 {
-            let slot = |condition, is_control| RunSlot { condition, block, is_control };
+            let slot = |condition, is_control| PlannedTurn { condition, block, is_control };
             if block % 2 == 0 {
                 members = vec![slot(0, false), slot(1, false)];
                 members.extend(self.with_control.then(|| slot(0, true)));
             }
             order.arrange(&mut members);
-            slots.extend(members.iter().map(|it| RunSlot { block, ..*it }));
+            slots.extend(members.iter().map(|it| PlannedTurn { block, ..*it }));
         }
         slots
     }
@@ -135,109 +124,98 @@ impl TurnSchedule {
 pub fn measure(
     request: &RunRequest<'_>,
     conditions: &[SwitchCommand; 2],
-    course: TurnSchedule,
+    schedule: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
     listener: &mut dyn Listener,
 ) -> Result<[Vec<Run>; 2], CommandFailure> {
     // Reports an impossible plan before anything is switched.
     prepare(request)?;
-    let mut present =
-        CurrentCondition { conditions, settle: course.settle, index: None, must_return: false };
-    let measured = measure_turns(request, &mut present, course, (store, cancel), listener);
-    if present.must_return {
-        present.announce_return(cancel.load(Ordering::Relaxed), listener);
-    }
-    match (measured, present.restore()) {
-        (Ok(runs), Ok(())) => Ok(runs),
-        (Err(first), Err(second)) => {
-            listener.warn(&format!("error: {second}").into());
-            Err(first)
-        }
-        (Err(failure), Ok(())) | (Ok(_), Err(failure)) => Err(failure),
-    }
-}
-
-fn measure_turns(
-    request: &RunRequest<'_>,
-    present: &mut CurrentCondition<'_>,
-    course: TurnSchedule,
-    (store, cancel): (&Store, &AtomicBool),
-    listener: &mut dyn Listener,
-) -> Result<[Vec<Run>; 2], CommandFailure> {
-    let mut runs = [Vec::new(), Vec::new()];
-    let slots = course.slots();
-    let comparison = new_run_id(Timestamp::now());
-    let seed = course.seed.to_string();
-    listener
-        .note(None, &phrase!("order", "the order is drawn from `--seed` {seed}", seed = seed));
-    for (number, slot) in (0..).zip(&slots) {
-        let name = &present.conditions[slot.condition].name;
-        let turn = phrase!(
-            "turn",
-            "turn {turn} of {all}: {condition}",
-            turn = number + 1,
-            all = slots.len(),
-            condition = name.as_str(),
-        );
-        let control = slot.is_control.then(|| phrase!("as-control", "once more, as control"));
-        listener.note(None, &Phrase::list(", ", std::iter::once(turn).chain(control)));
-        // A cancelled command is no failure of its own.
-        present.switch_to(slot.condition, cancel, listener).map_err(|failure| {
-            let is_cancelled = cancel.load(Ordering::Relaxed);
-            if is_cancelled { interrupted_failure(&runs, number, slots.len()) } else { failure }
-        })?;
-        let turn = TurnPosition {
-            is_control: slot.is_control,
-            has_looks: course.decided_by_margin.is_some(),
-            ..TurnPosition::new(comparison.clone(), course.seed, number, slot.block)
-        };
-        let seed = request.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
-        let asked = RunRequest { label: Some(name), turn: Some(turn), seed, ..request.clone() };
-        let prepared = prepare(&asked)?;
-        let measured = run_request::measure(
-            &asked,
-            prepared,
-            Some(store),
-            cancel,
-            listener,
-            Box::new(Alone),
-        )?;
-        runs[slot.condition].push(measured.without_files()?);
-        if cancel.load(Ordering::Relaxed) {
-            return Err(interrupted_failure(&runs, number, slots.len()));
-        }
-        let ends_block =
-            slots.get(number as usize + 1).is_none_or(|next| next.block != slot.block);
-        if ends_block && is_decided(course, slot.block + 1, (present.conditions, &runs)) {
-            listener.note(None, &decided_note(slot.block + 1));
-            break;
-        }
-    }
-    Ok(runs)
-}
-
-/// Looks at the runs of complete blocks.
-fn is_decided(
-    course: TurnSchedule,
-    blocks: u32,
-    (conditions, runs): (&[SwitchCommand; 2], &[Vec<Run>; 2]),
-) -> bool {
-    let Some(margin) = course.decided_by_margin else { return false };
-    if !looks::is_early_look(blocks as usize) {
-        return false;
-    }
-    let condition = |index: usize| Condition {
-        name: &conditions[index].name,
-        runs: &runs[index],
-        positions: &[],
+    let present = CurrentCondition {
+        conditions,
+        settle: schedule.settle,
+        index: None,
+        must_return: false,
     };
-    compare(condition(0), condition(1), margin).is_decided()
+    let mut site = SwitchSite { request, schedule, present };
+    let order = TurnOrder {
+        comparison: new_run_id(Timestamp::now()),
+        seed: schedule.seed,
+        conditions: conditions.iter().map(|it| it.name.clone()).collect(),
+        planned: schedule.slots(),
+        interruption,
+    };
+    let (runs, failure) = take_turns(&mut site, &order, TurnSinks { store, cancel, listener });
+    match (failure, <[Vec<Run>; 2]>::try_from(runs)) {
+        (None, Ok(runs)) => Ok(runs),
+        (failure, _) => Err(failure.expect("both conditions have their runs")),
+    }
 }
 
-fn interrupted_failure(runs: &[Vec<Run>; 2], turn: u32, turns: usize) -> CommandFailure {
-    let ids: Vec<&str> = runs.iter().flatten().map(|run| run.started.run.as_str()).collect();
+/// This machine, between two conditions.
+struct SwitchSite<'a, 'q> {
+    request: &'a RunRequest<'q>,
+    schedule: TurnSchedule,
+    present: CurrentCondition<'a>,
+}
+
+impl TurnSite for SwitchSite<'_, '_> {
+    fn apply(
+        &mut self,
+        condition: usize,
+        to: &mut TurnSinks<'_>,
+    ) -> Result<(), CommandFailure> {
+        self.present.switch_to(condition, to.cancel, to.listener)
+    }
+
+    fn measure(
+        &mut self,
+        condition: usize,
+        position: TurnPosition,
+        to: &mut TurnSinks<'_>,
+    ) -> Result<Run, CommandFailure> {
+        let name = &self.present.conditions[condition].name;
+        let has_looks = self.schedule.decided_by_margin.is_some();
+        let position = TurnPosition { has_looks, ..position };
+        let asked = RunRequest { label: Some(name), ..self.request.clone() };
+        run_request::measure_turn(&asked, position, to)
+    }
+
+    /// Looks at the runs of complete blocks.
+    fn is_decided(&self, blocks: u32, runs: &[Vec<Run>]) -> bool {
+        let Some(margin) = self.schedule.decided_by_margin else { return false };
+        if !looks::is_early_look(blocks as usize) {
+            return false;
+        }
+        let condition = |index: usize| Condition {
+            name: &self.present.conditions[index].name,
+            runs: &runs[index],
+            positions: &[],
+        };
+        compare(condition(0), condition(1), margin).is_decided()
+    }
+
+    fn restore(
+        &mut self,
+        is_interrupted: bool,
+        listener: &mut dyn Listener,
+    ) -> Result<(), CommandFailure> {
+        if !std::mem::take(&mut self.present.must_return) {
+            return Ok(());
+        }
+        self.present.announce_return(is_interrupted, listener);
+        self.present.restore()
+    }
+}
+
+fn interruption(taken: &TakenTurns) -> CommandFailure {
     let failure = CommandFailure::measurement("the comparison was interrupted")
-        .with_reason(format!("{} of {turns} turns were begun", turn + 1));
+        .with_reason(format!("{} of {} turns were begun", taken.count + 1, taken.planned));
+    let last = |condition| {
+        taken.interrupted.iter().filter(move |it| it.0 == condition).map(|it| &it.1)
+    };
+    let runs = taken.runs.iter().enumerate();
+    let runs = runs.flat_map(|(condition, runs)| runs.iter().chain(last(condition)));
+    let ids: Vec<&str> = runs.map(|run| run.started.run.as_str()).collect();
     if ids.is_empty() {
         return failure;
     }
@@ -316,10 +294,7 @@ impl CurrentCondition<'_> {
     }
 
     /// Restores the first condition, also after an interruption.
-    fn restore(&mut self) -> Result<(), CommandFailure> {
-        if !std::mem::take(&mut self.must_return) {
-            return Ok(());
-        }
+    fn restore(&self) -> Result<(), CommandFailure> {
         let [first, second] = self.conditions;
         run_switch(first, &AtomicBool::new(false)).map_err(|failure| {
             failure.advise(format!(
@@ -350,9 +325,9 @@ mod tests {
     use super::*;
 
     /// Mean position of the runs of a kind: equal for all kinds after an even number of blocks.
-    fn mean_position(slots: &[RunSlot], condition: usize, is_control: bool) -> f64 {
+    fn mean_position(slots: &[PlannedTurn], condition: usize, is_control: bool) -> f64 {
         let is_one =
-            |slot: &RunSlot| slot.condition == condition && slot.is_control == is_control;
+            |slot: &PlannedTurn| slot.condition == condition && slot.is_control == is_control;
         let numbers: Vec<f64> = (0..)
             .zip(slots)
             .filter(|(_, slot)| is_one(slot))
@@ -367,7 +342,7 @@ mod tests {
         for seed in 0..50 {
             for (with_control, runs) in [(false, 12), (true, 18)] {
                 let settle = Duration::from_secs(5);
-                let course = TurnSchedule {
+                let schedule = TurnSchedule {
                     turns: 12,
                     with_control,
                     seed,
@@ -375,11 +350,11 @@ mod tests {
                     decided_by_margin: None,
                 };
                 let (mut present, mut changes) = (None, 0);
-                for slot in course.slots() {
+                for slot in schedule.slots() {
                     changes += usize::from(present != Some(slot.condition));
                     present = Some(slot.condition);
                 }
-                let extent = course.extent();
+                let extent = schedule.extent();
                 let returns = usize::from(present == Some(1));
                 assert_eq!((extent.runs, extent.commands), (runs, changes + returns));
                 assert!((extent.settling_s - 5.0 * changes as f64).abs() < 1e-9, "{extent:?}");
@@ -392,15 +367,15 @@ mod tests {
         let mut orders = std::collections::BTreeSet::new();
         for seed in 0..200 {
             for with_control in [false, true] {
-                let course = TurnSchedule {
+                let schedule = TurnSchedule {
                     turns: 12,
                     with_control,
                     seed,
                     settle: Duration::ZERO,
                     decided_by_margin: None,
                 };
-                let slots = course.slots();
-                assert_eq!(slots, course.slots());
+                let slots = schedule.slots();
+                assert_eq!(slots, schedule.slots());
                 let kinds: &[(usize, bool)] = if with_control {
                     &[(0, false), (1, false), (0, true)]
                 } else {

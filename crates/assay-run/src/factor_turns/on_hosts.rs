@@ -20,14 +20,13 @@ use assay_model::run::Run;
 use assay_model::seed;
 use assay_model::suite::factorial::FactorialCase;
 use assay_store::Store;
-use jiff::Timestamp;
 
-use super::{FactorOutcome, FactorTurns, TurnSite, take_turns, turn_label};
+use super::{FactorOutcome, FactorTurns, turn_label};
 use crate::failure::CommandFailure;
 use crate::fleet::host_refusals::{self, HostRefusal};
 use crate::fleet::{self, FleetPlan, FleetRequest, FleetTurn, POLL_INTERVAL};
 use crate::listener::Listener;
-use crate::session::new_run_id;
+use crate::turns::{TurnSinks, TurnSite, take_turns};
 
 /// Returns the request for a combination on the first hosts of the list.
 pub type CaseRequest<'a> =
@@ -141,18 +140,20 @@ pub fn measure(
     );
     listener.progress(&planning);
     hosts.plan(turns, cancel)?;
-    let comparison = new_run_id(Timestamp::now());
+    let order = turns.order();
+    let mut take = |appliers: Option<Appliers<'_>>| {
+        let mut site = HostSite { hosts, turns, comparison: &order.comparison, appliers };
+        site.start_heartbeats()?;
+        let taken = take_turns(&mut site, &order, TurnSinks { store, cancel, listener });
+        Ok(FactorOutcome::new(turns, taken))
+    };
     if !turns.suite.has_commands() {
-        let mut site = HostSite { hosts, turns, comparison: &comparison, appliers: None };
-        return Ok(take_turns(&mut site, (turns, &comparison), (store, cancel), listener));
+        return take(None);
     }
     agents::with_hosts(hosts.names, hosts.options, clock::now_ns, |connections| {
         let mut appliers = Appliers::new(hosts.names, connections);
         appliers.join(cancel)?;
-        let appliers = Some(appliers);
-        let mut site = HostSite { hosts, turns, comparison: &comparison, appliers };
-        site.start_heartbeats()?;
-        Ok(take_turns(&mut site, (turns, &comparison), (store, cancel), listener))
+        take(Some(appliers))
     })
 }
 
@@ -190,37 +191,38 @@ impl HostSite<'_, '_, '_> {
 impl TurnSite for HostSite<'_, '_, '_> {
     fn apply(
         &mut self,
-        case: &FactorialCase,
-        cancel: &AtomicBool,
-        listener: &mut dyn Listener,
+        condition: usize,
+        to: &mut TurnSinks<'_>,
     ) -> Result<(), CommandFailure> {
+        let case = &self.turns.suite.combinations[condition];
         let count = case.host_count().unwrap_or(self.hosts.names.len());
         let requests: Vec<(usize, AgentRequest)> = (0..count.min(self.hosts.names.len()))
             .map(|host| (host, self.condition(host, Some(&case.levels))))
             .collect();
         let Some(appliers) = &mut self.appliers else { return Ok(()) };
         let levels = format_levels(&case.levels);
-        listener.progress(&phrase!(
+        to.listener.progress(&phrase!(
             "applying-on-hosts",
             "to {condition} on {count} hosts",
             condition = levels.as_str(),
             count = requests.len(),
         ));
         appliers
-            .ask(requests, Some(cancel))
+            .ask(requests, Some(to.cancel))
             .map_err(|failures| hosts_failure(&format!("cannot apply {levels}"), &failures))
     }
 
     fn measure(
         &mut self,
-        case: &FactorialCase,
+        condition: usize,
         position: TurnPosition,
-        (store, cancel): (&Store, &AtomicBool),
-        listener: &mut dyn Listener,
+        to: &mut TurnSinks<'_>,
     ) -> Result<Run, CommandFailure> {
+        let case = &self.turns.suite.combinations[condition];
+        let position = self.turns.position(condition, position);
         let (names, request) = self.hosts.turn_request(case, self.turns, Some(position))?;
         agents::with_hosts(names, self.hosts.options, clock::now_ns, |hosts| {
-            fleet::measure(&request, hosts, Some(store), cancel, listener)
+            fleet::measure(&request, hosts, Some(to.store), to.cancel, to.listener)
         })
     }
 

@@ -18,8 +18,13 @@ fn blocks_are_complete_random_and_reversed() {
     };
     let mut first = std::collections::BTreeSet::new();
     for seed in 0..50 {
-        let order = turns(seed).order();
-        assert_eq!(order, turns(seed).order());
+        let order = turns(seed).planned();
+        assert_eq!(order, turns(seed).planned());
+        assert!(order.iter().zip(0..).all(|(turn, number)| turn.block == number / 3));
+        let order: Vec<Vec<usize>> = order
+            .chunks(3)
+            .map(|block| block.iter().map(|turn| turn.condition).collect())
+            .collect();
         for block in &order {
             let mut sorted = block.clone();
             sorted.sort_unstable();
