@@ -18,6 +18,7 @@
 pub mod attribute;
 pub mod benchmark;
 pub mod comparison;
+mod conversions;
 pub mod cpu_account;
 pub mod cpu_times;
 pub mod distribution;

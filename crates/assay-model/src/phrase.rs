@@ -154,42 +154,15 @@ impl Display for Phrase {
     }
 }
 
-impl From<&str> for Phrase {
-    fn from(name: &str) -> Self {
-        Self::Name(name.to_owned())
-    }
-}
-
-impl From<String> for Phrase {
-    fn from(name: String) -> Self {
-        Self::Name(name)
-    }
-}
-
-impl From<usize> for Phrase {
-    fn from(count: usize) -> Self {
-        Self::Count(count as u64)
-    }
-}
-
-impl From<u64> for Phrase {
-    fn from(count: u64) -> Self {
-        Self::Count(count)
-    }
-}
-
-impl From<u32> for Phrase {
-    fn from(count: u32) -> Self {
-        Self::Count(count.into())
-    }
-}
-
-/// Uses three significant digits.
-impl From<Quantity> for Phrase {
-    fn from(quantity: Quantity) -> Self {
-        Self::Measured(quantity, 3)
-    }
-}
+crate::impl_from!(Phrase {
+    &str => |name| Self::Name(name.to_owned()),
+    String => Self::Name,
+    usize => |count| Self::Count(count as u64),
+    u64 => Self::Count,
+    u32 => |count| Self::Count(count.into()),
+    /// Uses three significant digits.
+    Quantity => |quantity| Self::Measured(quantity, 3),
+});
 
 #[cfg(test)]
 mod tests {

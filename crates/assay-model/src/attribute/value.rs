@@ -111,44 +111,12 @@ impl fmt::Display for AttributeValue {
     }
 }
 
-impl From<bool> for AttributeValue {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
-impl From<u32> for AttributeValue {
-    fn from(number: u32) -> Self {
-        Self::Integer(number.into())
-    }
-}
-
-impl From<u64> for AttributeValue {
-    fn from(number: u64) -> Self {
-        Self::Integer(number)
-    }
-}
-
-impl From<usize> for AttributeValue {
-    fn from(number: usize) -> Self {
-        Self::Integer(number as u64)
-    }
-}
-
-impl From<f64> for AttributeValue {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<&str> for AttributeValue {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for AttributeValue {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
+crate::impl_from!(AttributeValue {
+    bool => Self::Flag,
+    u32 => |number| Self::Integer(number.into()),
+    u64 => Self::Integer,
+    usize => |number| Self::Integer(number as u64),
+    f64 => Self::Number,
+    &str => |text| Self::Text(text.to_owned()),
+    String => Self::Text,
+});

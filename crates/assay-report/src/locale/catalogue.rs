@@ -25,41 +25,14 @@ pub(crate) enum Argument {
     Decimal(String),
 }
 
-impl From<&str> for Argument {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<&String> for Argument {
-    fn from(text: &String) -> Self {
-        Self::Text(text.clone())
-    }
-}
-
-impl From<String> for Argument {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<usize> for Argument {
-    fn from(count: usize) -> Self {
-        Self::Count(count as u64)
-    }
-}
-
-impl From<u64> for Argument {
-    fn from(count: u64) -> Self {
-        Self::Count(count)
-    }
-}
-
-impl From<u32> for Argument {
-    fn from(count: u32) -> Self {
-        Self::Count(u64::from(count))
-    }
-}
+assay_model::impl_from!(Argument {
+    &str => |text| Self::Text(text.to_owned()),
+    &String => |text| Self::Text(text.clone()),
+    String => Self::Text,
+    usize => |count| Self::Count(count as u64),
+    u64 => Self::Count,
+    u32 => |count| Self::Count(count.into()),
+});
 
 /// Formats a message in the current language; falls back to English, then to the identifier.
 pub(crate) fn format_message(id: &str, arguments: &[(&str, Argument)]) -> String {

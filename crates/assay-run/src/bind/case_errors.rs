@@ -16,53 +16,28 @@ use crate::program::ProgramStartError;
 use crate::rdma::{self, RdmaTestError};
 use crate::recorder::CaseError;
 
-impl From<CoreToCoreError> for CaseError {
-    fn from(error: CoreToCoreError) -> Self {
-        match error {
-            CoreToCoreError::Cancelled => Self::Interrupted,
-            CoreToCoreError::StartThreads(_) => Self::from_error(ErrorArea::Threads, &error),
-            other => Self::from_error(ErrorArea::Latency, &other),
-        }
-    }
+/// Converts the errors of a kernel: a cancellation, threads that did not start, and failures of the
+/// kernel's own area.
+macro_rules! from_kernel_errors {
+    ($($error:ident { $threads:ident $(, $cancelled:ident)? } => $area:ident,)+) => {
+        $(impl From<$error> for CaseError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $($error::$cancelled => Self::Interrupted,)?
+                    $error::$threads(_) => Self::from_error(ErrorArea::Threads, &error),
+                    other => Self::from_error(ErrorArea::$area, &other),
+                }
+            }
+        })+
+    };
 }
 
-impl From<LatencyError> for CaseError {
-    fn from(error: LatencyError) -> Self {
-        match error {
-            LatencyError::Cancelled => Self::Interrupted,
-            LatencyError::StartThread(_) => Self::from_error(ErrorArea::Threads, &error),
-            other => Self::from_error(ErrorArea::Latency, &other),
-        }
-    }
-}
-
-impl From<StreamError> for CaseError {
-    fn from(error: StreamError) -> Self {
-        match error {
-            StreamError::Cancelled => Self::Interrupted,
-            StreamError::StartTeam(_) => Self::from_error(ErrorArea::Threads, &error),
-            other => Self::from_error(ErrorArea::Stream, &other),
-        }
-    }
-}
-
-impl From<PeakError> for CaseError {
-    fn from(error: PeakError) -> Self {
-        match error {
-            PeakError::Team(_) => Self::from_error(ErrorArea::Threads, &error),
-            other => Self::from_error(ErrorArea::PeakFlops, &other),
-        }
-    }
-}
-
-impl From<LinpackError> for CaseError {
-    fn from(error: LinpackError) -> Self {
-        match error {
-            LinpackError::Cancelled => Self::Interrupted,
-            LinpackError::Team(_) => Self::from_error(ErrorArea::Threads, &error),
-            other => Self::from_error(ErrorArea::Linpack, &other),
-        }
-    }
+from_kernel_errors! {
+    CoreToCoreError { StartThreads, Cancelled } => Latency,
+    LatencyError { StartThread, Cancelled } => Latency,
+    StreamError { StartTeam, Cancelled } => Stream,
+    PeakError { Team } => PeakFlops,
+    LinpackError { Team, Cancelled } => Linpack,
 }
 
 impl From<NetworkError> for CaseError {

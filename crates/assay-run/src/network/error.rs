@@ -1,5 +1,6 @@
 //! Errors of network measurements.
 
+use std::error::Error as _;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -180,45 +181,8 @@ impl NetworkError {
 
     /// Whether the system refused a thread at this end.
     pub fn is_thread_refusal(&self) -> bool {
-        match self {
-            Self::NoThread { .. } => true,
-            Self::Serve { source, .. }
-            | Self::Start { source }
-            | Self::Connections { source, .. }
-            | Self::PingPong { source, .. } => ThreadRefusal::is_cause(source),
-            Self::Known(_)
-            | Self::Listen { .. }
-            | Self::Timeout { .. }
-            | Self::Accept { .. }
-            | Self::Memory { .. }
-            | Self::Quit { .. }
-            | Self::Closed { .. }
-            | Self::Broken { .. }
-            | Self::Iperf3 { .. }
-            | Self::NotAdmitted { .. }
-            | Self::AboveLimit { .. }
-            | Self::NoLogin { .. }
-            | Self::ClosedAfterLogin { .. }
-            | Self::Qperf { .. }
-            | Self::Sockperf { .. }
-            | Self::Ntttcp { .. }
-            | Self::NoNtttcpReceiver { .. }
-            | Self::EndedInWarmUp { .. }
-            | Self::SockperfClient { .. }
-            | Self::NoReply { .. }
-            | Self::NoValidReply { .. }
-            | Self::Messages { .. }
-            | Self::Implausible { .. }
-            | Self::Stream { .. }
-            | Self::OpenStream { .. }
-            | Self::NoLocalPort { .. }
-            | Self::NoConnections { .. }
-            | Self::Call(_)
-            | Self::FarEnd { .. }
-            | Self::SameMachine { .. }
-            | Self::SameName { .. }
-            | Self::Interrupted => false,
-        }
+        let cause = self.source().and_then(|it| it.downcast_ref::<io::Error>());
+        matches!(self, Self::NoThread { .. }) || cause.is_some_and(ThreadRefusal::is_cause)
     }
 
     /// Service that the host lacks, if that is the reason.
