@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::GuestMachine;
 use super::image::{Image, pack_cpio};
 use workbench::command;
 
@@ -25,6 +24,25 @@ const KVM_BOOT_TIMEOUT: Duration = Duration::from_secs(20);
 /// with a guest of 1 GiB in `rdma-pairs`.
 const QEMU_OVERHEAD_MIB: u64 = 768;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Hardware of a guest, in addition to the hardware that all guests have.
+#[derive(Debug, Clone, Copy)]
+pub struct GuestMachine {
+    /// Memory of the guest.
+    pub memory_mib: u32,
+    /// CPUs, in the words of qemu's `-smp`.
+    pub cpus: &'static str,
+    /// Additional arguments for qemu.
+    pub qemu_arguments: &'static [&'static str],
+    /// Disks of this many MiB, named `disk0`, `disk1` … for `-device`.
+    pub disks_mib: &'static [u64],
+}
+
+impl GuestMachine {
+    /// Machine with two CPUs and no devices.
+    pub const PLAIN: Self =
+        Self { memory_mib: 1024, cpus: "2", qemu_arguments: &[], disks_mib: &[] };
+}
 
 /// Accelerator of qemu: KVM or emulation.
 #[derive(Debug, Clone, Copy)]
