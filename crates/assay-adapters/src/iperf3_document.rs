@@ -72,7 +72,7 @@ pub(crate) fn known_count(value: &Value) -> Option<f64> {
 /// one name; the second ones get the names of later versions here.
 ///
 /// # Errors
-/// [`ToolError::LimitExceeded`], or what `invalid` makes of the error of the JSON.
+/// [`ToolError::LimitExceeded`], or the conversion by `invalid` of the error of the JSON.
 pub(crate) fn read(
     text: &str,
     invalid: impl FnOnce(&serde_json::Error) -> ToolError,

@@ -1,7 +1,7 @@
 //! Import of sockperf's text: every run of a file.
 //!
 //! Its latency is half a round trip unless started with `--full-rtt`. `BandWidth` is in 2²⁰ B/s
-//! whatever its label (client.cpp divides by 1024 twice, and by 1000 for `--giga-size`).
+//! under each of its labels (client.cpp divides by 1024 twice, and by 1000 for `--giga-size`).
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;

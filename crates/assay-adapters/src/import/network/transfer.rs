@@ -122,7 +122,7 @@ const TIME_TOLERANCE_S: f64 = 1.0;
 const BYTES_TOLERANCE: f64 = 0.5;
 
 impl ImportedTransfer {
-    /// Sets what one or two directions sent and received, each rate as far as it is known.
+    /// Sets the rates of one or two directions, sent and received, each as far as it is known.
     pub(super) fn set_directions(
         &mut self,
         sent: &[Option<MeanRate>],
