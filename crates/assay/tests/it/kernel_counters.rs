@@ -362,12 +362,11 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Each hardware counter of a case in memory has a value or a reason, and the thread that reads
-/// counters does not run in it.
+/// Each hardware counter of a case in memory has a value or a reason.
 #[test]
 fn hardware_counters_have_a_value_or_a_reason() {
     let world = World::new();
-    let words = ["run", "memory.stream", "--placement", "core:0", "--budget", "2s", "--json"];
+    let words = ["stream", "--bytes", "1MiB", "--budget", "1s", "--json"];
     let document = world.json(&words);
     let record = &document["counters"][0];
     assert!(record["work"]["bytes"].as_f64().unwrap() > 0.0, "{document}");
@@ -389,10 +388,5 @@ fn hardware_counters_have_a_value_or_a_reason() {
     ] {
         let has_value = total(&document, counter) > 0.0;
         assert!(has_value != omitted.contains(&counter), "{counter}: {record}");
-    }
-    // The timed thread is busy during the passes.
-    if !omitted.contains(&"thread-time") {
-        let busy = total(&document, "thread-time") / record["seconds"].as_f64().unwrap();
-        assert!(busy > 0.1, "{record}");
     }
 }
