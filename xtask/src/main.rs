@@ -35,6 +35,7 @@ cargo xtask test --all       install the dependencies of the tests, run all, lis
 cargo xtask truth            decide the known truths on a quiet machine, compared with the reference tools
 cargo xtask truth statistics [SEED] simulate the error rates of intervals, verdicts and change points
 cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: any difference is a false verdict
+cargo xtask truth witness    how often each doubt from kernel counters is right in 100 runs; needs root and a quiet machine
 cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, failures of storage, CPUs and links, into docs/reliability.md
 cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
@@ -73,6 +74,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
             let seed = seed.parse().with_context(|| format!("`{seed}` is not a valid seed"))?;
             return truth::statistics::run(root(), seed);
         }
+        ["truth", "witness"] => return truth::witness::run(root()),
         ["truth", "aa"] => return truth::aa::run(root(), "quick"),
         ["truth", "aa", suite] => return truth::aa::run(root(), suite),
         ["lab", rest @ ..] => laboratory::run(root(), rest)?,

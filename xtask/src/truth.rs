@@ -22,6 +22,7 @@ mod comparisons;
 mod measured_programs;
 mod sequential;
 pub(crate) mod statistics;
+pub(crate) mod witness;
 
 /// Crates with a module `truth` in their test `it`.
 const CRATES: [&str; 2] = ["assay", "assay-kernels"];

@@ -15,6 +15,7 @@ pub mod capacity;
 pub mod cpu_demand;
 pub mod disk_stats;
 pub mod doctor;
+pub mod energy;
 pub mod facts;
 pub mod fleet_file;
 pub mod hosts;
@@ -31,6 +32,7 @@ pub mod root;
 pub mod shared_memory;
 pub mod slurm;
 pub mod state;
+pub mod system_events;
 
 mod control_group;
 pub mod cpu_list;

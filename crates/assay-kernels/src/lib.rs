@@ -39,6 +39,7 @@ pub mod network;
 pub mod null;
 pub mod numa;
 pub mod openssl;
+pub mod perf_event;
 pub mod pin;
 pub mod priority;
 pub mod process_counters;

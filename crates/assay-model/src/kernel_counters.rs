@@ -1,13 +1,18 @@
-//! Kernel counters during a measurement: activity of devices, mounts, network devices and CPUs.
+//! Kernel counters during a measurement: activity of devices, mounts, network devices and CPUs,
+//! hardware events and energy.
 //!
 //! A counter that is absent, hidden or inconsistent is listed as omitted and has no value.
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::Unit;
+mod derived;
+mod stored;
+
+pub use derived::ObservedClock;
 
 /// Counters of one host during the measured stretches of one case.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(from = "stored::StoredRecord")]
 pub struct CounterRecord {
     /// The case.
     pub case: String,
@@ -19,6 +24,9 @@ pub struct CounterRecord {
     /// Bytes that the measurement moved in these stretches, if it counted them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<PayloadBytes>,
+    /// Work of the timed passes in these stretches, of memory and compute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<CountedWork>,
     /// Start and end of each point of the series, in seconds since the first stretch began.
     pub points_s: Vec<[f64; 2]>,
     /// Counted totals, with their increase in each point.
@@ -49,6 +57,30 @@ pub struct PayloadBytes {
     pub read: u64,
     /// Bytes written or sent.
     pub written: u64,
+}
+
+/// Work of timed passes, as the kernels counted it themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct CountedWork {
+    /// Bytes moved between cores and caches or memory, as the benchmark counts them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes: f64,
+    /// Floating-point operations.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flop: f64,
+}
+
+impl CountedWork {
+    /// Returns the sum of two.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        Self { bytes: self.bytes + more.bytes, flop: self.flop + more.flop }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// Increase of one counter.
@@ -86,6 +118,31 @@ pub enum OmissionReason {
     NotCounted,
     /// The file system does not show which devices hold a file.
     NoSingleDevice,
+    /// The kernel refuses it to this user (`perf_event_paranoid`, the mode of a file).
+    NotPermitted,
+    /// The processor, or the hypervisor above it, has no such event.
+    NoSuchEvent,
+    /// The kernel or a filter of system calls has no `perf_event_open`.
+    NoSystemCall,
+    /// Other events used the processor's counters all the time.
+    NeverScheduled,
+    /// The machine has cores of several types, whose events do not add up.
+    SeveralCoreTypes,
+    /// The counter may have wrapped more than once between two readings.
+    MayHaveWrapped,
+    /// Each context switch would save and load it, within what is timed.
+    WouldDisturb,
+    /// A newer version counted it; this one has no name for it.
+    NewerVersion,
+}
+
+/// Unit of a counter's increase. No metric is in joules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CounterUnit {
+    Byte,
+    Count,
+    Second,
+    Joule,
 }
 
 macro_rules! counters {
@@ -108,8 +165,8 @@ macro_rules! counters {
             }
 
             /// Returns the unit of its increase.
-            pub const fn unit(self) -> Unit {
-                match self { $(Self::$variant => Unit::$unit,)+ }
+            pub const fn unit(self) -> CounterUnit {
+                match self { $(Self::$variant => CounterUnit::$unit,)+ }
             }
         }
     };
@@ -164,6 +221,24 @@ counters! {
     MemoryPressure, "memory-pressure", Second;
     /// Time in which the CPU quota of the control group held tasks back.
     CpuThrottled, "cpu-throttled", Second;
+    /// CPU time of the thread that reads counters during a stretch.
+    WatchTime, "watch-time", Second;
+    /// CPU time of this process's threads while their hardware events were counted.
+    ThreadTime, "thread-time", Second;
+    /// Clock cycles of this process's threads in user mode.
+    UserCycles, "user-cycles", Count;
+    /// Clock cycles of this process's threads in the kernel.
+    KernelCycles, "kernel-cycles", Count;
+    /// Instructions of this process's threads in user mode.
+    UserInstructions, "user-instructions", Count;
+    /// Instructions of this process's threads in the kernel.
+    KernelInstructions, "kernel-instructions", Count;
+    /// Bytes that the memory controllers read.
+    MemoryReadBytes, "memory-read-bytes", Byte;
+    /// Bytes that the memory controllers wrote.
+    MemoryWrittenBytes, "memory-written-bytes", Byte;
+    /// Energy that a processor package used, in joules.
+    PackageEnergy, "package-energy", Joule;
 }
 
 impl CounterRecord {

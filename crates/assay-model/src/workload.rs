@@ -127,6 +127,29 @@ impl Workload {
         self
     }
 
+    /// Whether busy threads compute or move memory in timed passes, without I/O.
+    pub const fn has_timed_passes(&self) -> bool {
+        match self {
+            Self::Stream(_)
+            | Self::Latency(_)
+            | Self::Copy(_)
+            | Self::CacheBandwidth(_)
+            | Self::CoreToCore(_)
+            | Self::LoadedLatency(_)
+            | Self::PeakFlops(_)
+            | Self::Linpack(_) => true,
+            Self::NetworkTcp(_)
+            | Self::NetworkUdp(_)
+            | Self::NetworkIcmp(_)
+            | Self::Storage(_)
+            | Self::Files(_)
+            | Self::Command(_)
+            | Self::Imported(_)
+            | Self::Mpi(_)
+            | Self::Rdma(_) => false,
+        }
+    }
+
     /// Whether the workload draws random numbers in every run.
     pub const fn is_random(&self) -> bool {
         self.as_storage().is_some() || self.as_files().is_some()

@@ -248,7 +248,7 @@ fn measure_case(
         known.borrow_mut().forecast.record_end(&case.id);
         return end_case(case, Ok(stopped), &mut state, session);
     }
-    session.begin_turn();
+    session.begin_turn(case);
     let mut recorder = session.recorder(&mut state, execution.cancel).with_deadline(deadline);
     let env = bind::CaseEnv {
         host: &execution.host,

@@ -28,6 +28,7 @@ pub(crate) fn run_preparation<P>(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
     let mut prepared = (measurement.prepare)(recorder)?;
+    recorder.begin_passes();
     let next = loop {
         let began_s = recorder.elapsed_s();
         (measurement.repetition)(&mut prepared, recorder)?;
@@ -36,6 +37,7 @@ pub(crate) fn run_preparation<P>(
             other => break other,
         }
     };
+    recorder.end_passes();
     (measurement.check)(&mut prepared, recorder)?;
     // Frees the memory before the next preparation: two sets of arrays may not fit.
     drop(prepared);

@@ -17,7 +17,7 @@ use assay_model::event::{
     EventCount, Fact, FactSubject, RunEvent, Sample, SeriesOpened, StretchRecord,
 };
 use assay_model::failure::{ErrorArea, FailureReason, MissingHostFeature};
-use assay_model::kernel_counters::PayloadBytes;
+use assay_model::kernel_counters::{CountedWork, PayloadBytes};
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, CasePair, StoppingRule};
 use assay_model::quantity::{Quantity, Unit};
@@ -183,6 +183,8 @@ pub(crate) struct Recorder<'a, 't> {
     turn_started_ns: u64,
     /// `None` if this machine is not watched.
     counters: Option<&'a CounterWatch>,
+    /// Work of the timed passes since they began.
+    work: Option<CountedWork>,
     /// `None` if the turn has no deadline.
     deadline: Option<&'a TurnDeadline<'a>>,
 }
@@ -202,6 +204,7 @@ impl<'a, 't> Recorder<'a, 't> {
             run_started_ns,
             turn_started_ns,
             counters: None,
+            work: None,
             deadline: None,
         }
     }
@@ -224,6 +227,27 @@ impl<'a, 't> Recorder<'a, 't> {
     /// Ends a measured stretch that moved these bytes.
     pub(crate) fn end_counting(&self, payload: PayloadBytes) {
         self.counters.iter().for_each(|it| it.end_stretch(&self.state.case.id, payload));
+    }
+
+    /// Begins the timed passes of a preparation, if the case has such.
+    pub(crate) fn begin_passes(&mut self) {
+        self.work = None;
+        self.counters_of_passes().iter().for_each(|it| it.begin_passes());
+    }
+
+    /// Adds the work of a timed pass.
+    pub(crate) fn add_work(&mut self, work: CountedWork) {
+        self.work = Some(self.work.unwrap_or_default().plus(work));
+    }
+
+    /// Ends the timed passes of a preparation.
+    pub(crate) fn end_passes(&self) {
+        let counters = self.counters_of_passes();
+        counters.iter().for_each(|it| it.end_passes(&self.state.case.id, self.work));
+    }
+
+    fn counters_of_passes(&self) -> Option<&'a CounterWatch> {
+        self.counters.filter(|_| self.state.case.workload.has_timed_passes())
     }
 
     /// Drops the counters of the stretch in progress.

@@ -21,7 +21,6 @@ use assay_model::workload::Workload;
 use assay_store::Store;
 
 use crate::coordinator::Alone;
-use crate::counter_watch::CounterWatch;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
@@ -105,7 +104,7 @@ impl<'t> Recording<'t> {
     /// If the plan has no such case.
     pub fn start_case(&mut self, number: usize) -> Result<(), CommandFailure> {
         self.open_case(number)?;
-        self.session.counters().into_iter().for_each(CounterWatch::begin_turn);
+        self.session.counters().into_iter().for_each(|it| it.begin_turn(false));
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use assay_model::event::{
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::failure::FailureReason;
-use assay_model::plan::Plan;
+use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
@@ -102,7 +102,8 @@ impl<'t> Session<'t> {
         let emulated = host.is_emulated().then_some(Doubt::EmulatedCpu);
         session.log.add_doubts(emulated.into_iter().chain(company))?;
         let (pauses, load) = (PauseWatch::start(), LoadWatch::start(plan));
-        let counters = CounterWatch::start();
+        let has_passes = plan.cases.iter().any(|case| case.workload.has_timed_passes());
+        let counters = CounterWatch::start(has_passes);
         session.watch =
             Some(MachineWatch { before, pauses, load, counters, _presence: presence });
         Ok(session)
@@ -154,10 +155,10 @@ impl<'t> Session<'t> {
     }
 
     /// Begins a turn of a case, to which the load from here on is attributed.
-    pub(crate) fn begin_turn(&mut self) {
+    pub(crate) fn begin_turn(&mut self, case: &Case) {
         if let Some(watch) = &mut self.watch {
             watch.load.account(None);
-            watch.counters.begin_turn();
+            watch.counters.begin_turn(case.workload.has_timed_passes());
         }
     }
 

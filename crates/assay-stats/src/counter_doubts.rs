@@ -5,7 +5,9 @@
 
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
-use assay_model::kernel_counters::{Counter, CounterLimit, CounterRecord, OmittedCounter};
+use assay_model::kernel_counters::{
+    Counter, CounterLimit, CounterRecord, CounterUnit, OmissionReason, OmittedCounter,
+};
 use assay_model::quantity::Unit;
 use assay_model::run::CaseRecord;
 use assay_model::workload::Workload;
@@ -78,7 +80,9 @@ fn moved_bytes(
     // Without the counters of one place, the sum of the others says nothing.
     let concerns = |it: &OmittedCounter| {
         let counter = Counter::ALL.iter().find(|counter| it.name.ends_with(counter.id()));
-        counter.is_none_or(|counter| [device, mount].contains(counter))
+        // A counter of a newer version is none of these; a path without counters may be.
+        let is_place = it.reason != OmissionReason::NewerVersion || it.name.starts_with('/');
+        counter.map_or(is_place, |counter| [device, mount].contains(counter))
     };
     let is_whole = !counters.omitted.iter().any(concerns);
     let totals =
@@ -126,7 +130,7 @@ fn reached_limits(counters: &CounterRecord) -> Vec<Doubt> {
     let reached = |limit: &CounterLimit| {
         let counted = counters.of_counter(limit.counter).find(|it| it.of == limit.of)?;
         let reached_per_s = counted.total / counters.seconds;
-        let is_bytes = limit.counter.unit() == Unit::Byte;
+        let is_bytes = limit.counter.unit() == CounterUnit::Byte;
         let unit = if is_bytes { Unit::BytePerSecond } else { Unit::IoPerSecond };
         let is_reached = counters.payload.is_some()
             && counters.seconds >= MIN_STRETCH_S

@@ -9,6 +9,7 @@ mod copies;
 mod core_to_core;
 pub(super) mod estimate_parts;
 mod files;
+mod hardware;
 pub(super) mod head;
 pub(super) mod host_usage;
 mod latency;
@@ -69,6 +70,7 @@ fn report(summary: &RunSummary, run: Option<&Run>, begins_with_rows: bool) -> Do
     notes::add_failures(&mut document, summary);
     notes::add_omitted(&mut document, summary);
     host_usage::add(&mut document, summary);
+    hardware::add(&mut document, summary);
     clock::add(&mut document, summary, run);
     machine::add(&mut document, summary);
     document

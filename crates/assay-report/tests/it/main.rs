@@ -8,6 +8,7 @@ mod events;
 mod export;
 mod golden;
 mod guest;
+mod hardware;
 mod learn;
 mod levels;
 mod limits;

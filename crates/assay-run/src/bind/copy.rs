@@ -4,10 +4,11 @@
 use std::cell::RefCell;
 
 use assay_kernels::memory::latency::{LatencyConfig, PointerChase};
-use assay_kernels::memory::stream::{Stream, StreamConfig, StreamOperation};
+use assay_kernels::memory::stream::{self, Stream, StreamConfig, StreamOperation};
 use assay_kernels::numa::MemoryNode;
 use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
+use assay_model::kernel_counters::CountedWork;
 use assay_model::workload::CopyWorkload;
 
 use super::{RunCache, chosen_loops};
@@ -59,6 +60,10 @@ fn turn(
                 // The arrays are in the caches.
                 let seconds = chase.repetition_as_prepared(recorder.cancel());
                 recorder.add_sample("latency", seconds?);
+            } else {
+                let bytes =
+                    stream::bytes_moved(StreamOperation::Copy, stream.bytes_per_array());
+                recorder.add_work(CountedWork { bytes: bytes as f64, flop: 0.0 });
             }
             Ok(())
         },

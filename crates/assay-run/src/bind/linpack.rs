@@ -5,6 +5,7 @@ use assay_kernels::compute::linpack::{Linpack, LinpackConfig};
 use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
 use assay_model::failure::{ErrorArea, FailureReason};
+use assay_model::kernel_counters::CountedWork;
 use assay_model::workload::LinpackWorkload;
 
 use crate::measurement_loop::{self, Measurement, Turns};
@@ -71,6 +72,7 @@ fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(
         return Err(FailureReason::ResidualTooLarge { residual, bound }.into());
     }
     recorder.add_fact(Attribute::Residual, solved.residual);
+    recorder.add_work(CountedWork { bytes: 0.0, flop: solved.flops });
     recorder.add_sample("rmax", solved.flops / solved.seconds);
     Ok(())
 }

@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
-use assay_kernels::memory::stream::{Stream, StreamConfig, StreamOperation};
+use assay_kernels::memory::stream::{self, Stream, StreamConfig, StreamOperation};
 use assay_model::attribute::Attribute;
 use assay_model::entry::SeriesKey;
 use assay_model::event::StopReason;
+use assay_model::kernel_counters::CountedWork;
 use assay_model::workload::{Domain, StreamWorkload};
 
 use super::chosen_loops::Winners;
@@ -129,6 +130,8 @@ fn repetition(
             return Err(CaseError::Interrupted);
         }
         stream.repetition(*operation, kernel)?;
+        let bytes = stream::bytes_moved(*operation, stream.bytes_per_array()) as f64;
+        recorder.add_work(CountedWork { bytes, flop: 0.0 });
         let mut first = 0;
         for domain in &work.domains {
             let members = first..first + domain.cpus.len();

@@ -1,5 +1,8 @@
 //! Tests of the watch over kernel counters.
 
+use assay_model::kernel_counters::OmittedCounter;
+
+use super::account::MAX_POINTS;
 use super::*;
 
 fn key(counter: Counter, of: &str) -> CounterKey {
@@ -13,7 +16,7 @@ fn reading(values: &[(Counter, &str, f64)]) -> CounterReading {
 fn open_stretch(last: CounterReading) -> OpenStretch {
     OpenStretch {
         places: CountedPlaces::default(),
-        is_turn: false,
+        kind: StretchKind::Transfer,
         last,
         last_ns: 0,
         period_s: PERIOD_S,
@@ -33,6 +36,7 @@ fn inconsistent_counters_are_left_out_by_name() {
     // A counter of 32 bits wraps, a file disappears, and a CPU comes online.
     open.add_reading(
         reading(&[(sda.0, sda.1, 150.0), (eth.0, eth.1, 90.0), (Counter::CpuAll, "cpu1", 1.0)]),
+        &BTreeMap::new(),
         1_000_000_000,
     );
     let record = open.account.into_record("x");
@@ -55,7 +59,7 @@ fn points_are_bounded_and_keep_the_total() {
     let mut length = 1.0;
     for n in 1..=1000_u32 {
         let now = reading(&[(Counter::DeviceReadBytes, "sda", f64::from(n) * 512.0)]);
-        open.add_reading(now, u64::from(n) * 250_000_000);
+        open.add_reading(now, &BTreeMap::new(), u64::from(n) * 250_000_000);
         length *= open.account.merge_points();
     }
     let record = open.account.into_record("x");
@@ -79,7 +83,7 @@ fn only_the_busiest_cpu_is_kept() {
         ])
     };
     let mut open = open_stretch(at(0.0));
-    open.add_reading(at(10.0), 10_000_000_000);
+    open.add_reading(at(10.0), &BTreeMap::new(), 10_000_000_000);
     let record = open.account.into_record("x");
     let names: Vec<&str> = record.counted.iter().map(|it| it.of.as_str()).collect();
     assert_eq!(names, ["cpu1", "", "cpu1"]);
@@ -87,9 +91,9 @@ fn only_the_busiest_cpu_is_kept() {
 
 #[test]
 fn stretches_of_a_case_add_up() {
-    let watch = CounterWatch::start();
+    let watch = CounterWatch::start(false);
     for _ in 0..2 {
-        watch.begin_turn();
+        watch.begin_turn(false);
         watch.begin_stretch(CountedPlaces::default());
         watch.end_stretch("x", PayloadBytes { read: 5, written: 0 });
         watch.end_turn("x");
@@ -100,4 +104,44 @@ fn stretches_of_a_case_add_up() {
     assert_eq!(record.payload, Some(PayloadBytes { read: 10, written: 0 }));
     assert_eq!(record.points_s.len(), 2);
     assert!(watch.take_record("y").is_none(), "an unfinished stretch does not count");
+}
+
+/// The passes of two preparations add up; their threads count where the kernel allows it.
+#[test]
+fn passes_of_a_case_have_their_work() {
+    let watch = CounterWatch::start(true);
+    for bytes in [4.0, 5.0] {
+        watch.begin_turn(true);
+        watch.begin_passes();
+        let spin = || (0..1_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum + n));
+        thread::spawn(spin).join().unwrap();
+        watch.end_passes("x", Some(CountedWork { bytes, flop: 0.0 }));
+        watch.end_turn("x");
+    }
+    let record = watch.take_record("x").unwrap();
+    assert_eq!(
+        (record.work, record.payload),
+        (Some(CountedWork { bytes: 9.0, flop: 0.0 }), None)
+    );
+    for counter in [Counter::ThreadTime, Counter::UserInstructions] {
+        let is_omitted = record.omitted.iter().any(|it| it.name == counter.id());
+        let total = record.total(counter);
+        assert!(is_omitted != total.is_some_and(|it| it > 0.0), "{counter:?}: {record:?}");
+    }
+}
+
+#[test]
+fn missing_counters_keep_their_reason() {
+    let energy = (Counter::PackageEnergy, "package-0");
+    let mut open = open_stretch(reading(&[(energy.0, energy.1, 0.0)]));
+    let missing = [(key(energy.0, energy.1), OmissionReason::MayHaveWrapped)].into();
+    open.add_reading(CounterReading::new(), &missing, 1_000_000_000);
+    open.add_reading(reading(&[(energy.0, energy.1, 9.0)]), &BTreeMap::new(), 2_000_000_000);
+    let record = open.account.into_record("x");
+    assert!(record.counted.is_empty(), "{record:?}");
+    let omitted = [OmittedCounter {
+        name: "package-0 package-energy".to_owned(),
+        reason: OmissionReason::MayHaveWrapped,
+    }];
+    assert_eq!(record.omitted, omitted);
 }

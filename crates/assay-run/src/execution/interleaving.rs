@@ -154,7 +154,7 @@ fn run_turn(
         known.borrow_mut().forecast.record_end(&case.id);
         return Ok(Ok(Some(stopped)));
     }
-    session.begin_turn();
+    session.begin_turn(case);
     let mut recorder = session.recorder(state, execution.cancel).with_deadline(deadline);
     let outcome = turns(&mut recorder);
     let spent_s = recorder.elapsed_s();

@@ -99,7 +99,11 @@ fn missing_counters_conclude_nothing() {
     // Other counters do not matter.
     let cpu =
         OmittedCounter { name: "cpu3 cpu-all".into(), reason: OmissionReason::NoSingleDevice };
-    for omitted in [vec![], vec![cpu]] {
+    let newer =
+        |name: &str| OmittedCounter { name: name.into(), reason: OmissionReason::NewerVersion };
+    counters.omitted = vec![newer("/b")];
+    assert_eq!(ids(storage(false), counters.clone()), [""; 0]);
+    for omitted in [vec![], vec![cpu], vec![newer("warp-core")]] {
         counters.omitted = omitted;
         assert_eq!(ids(storage(false), counters.clone()), ["cached-reads 1.00"]);
     }

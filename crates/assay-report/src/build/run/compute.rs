@@ -7,9 +7,9 @@ use assay_model::summary::MetricEstimate;
 
 use super::context::ReportContext;
 use super::estimate_parts::{metric_name, number, text};
-use super::{cells, words};
+use super::{cells, hardware, words};
 use crate::document::{Block, Document, FactTable, ReportTable, Tone, left, right};
-use crate::locale::{join_details, with_detail, word};
+use crate::locale::{format_fact, join_details, with_detail, word};
 use crate::precision::ColumnPrefixes;
 use crate::{units, words as catalogue};
 
@@ -22,6 +22,12 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     document.blocks.push(Block::Table(table(context, &all)));
     for estimate in all.iter().filter(|it| is_solve(it)) {
         document.paragraph(Tone::Quiet, solve_line(estimate));
+    }
+    for estimate in &all {
+        if let Some(words) = hardware::flop_per_cycle(estimate, context.summary) {
+            let name = with_detail(&metric_name(estimate), &case_label(context, estimate));
+            document.paragraph(Tone::Quiet, format_fact(&name, &words));
+        }
     }
     let facts = rpeak_facts(context, &all);
     if !facts.is_empty() {
