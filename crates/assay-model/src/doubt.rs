@@ -272,6 +272,13 @@ pub enum Doubt {
         budget_s: f64,
     },
 
+    /// The score in an imported file does not follow from the figures beside it.
+    ScoreContradicted {
+        /// Printed score, in its base unit.
+        printed: f64,
+        /// Score calculated from the figures.
+        calculated: f64,
+    },
     /// A tool prints too few decimals.
     RoundedOutput {
         /// The metric.

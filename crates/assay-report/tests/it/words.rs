@@ -73,6 +73,7 @@ fn machine_doubts() -> Vec<Doubt> {
 fn measurer_doubts() -> Vec<Doubt> {
     let name = || "x".to_owned();
     vec![
+        Doubt::ScoreContradicted { printed: 2.5, calculated: 2.0 },
         Doubt::RoundedOutput { metric: name(), at: name(), share: 0.1 },
         Doubt::OptionContradicted { condition: name(), option: name(), figures: name() },
         Doubt::ProcessCpuOnly { is_tool: false },
