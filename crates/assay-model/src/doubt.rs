@@ -274,9 +274,9 @@ pub enum Doubt {
 
     /// The score in an imported file does not follow from the figures beside it.
     ScoreContradicted {
-        /// Printed score, in its base unit.
+        /// Printed score, in the unit of the file.
         printed: f64,
-        /// Score calculated from the figures.
+        /// Score calculated from the figures, in the same unit.
         calculated: f64,
     },
     /// A tool prints too few decimals.

@@ -14,7 +14,7 @@ use assay_model::workload::io500::{
 };
 
 use crate::document::{Block, Document, Tone};
-use crate::locale::{semicolon, word};
+use crate::locale::{join_details, semicolon, word};
 use crate::units;
 
 /// One run of IO500's phases.
@@ -40,23 +40,19 @@ pub fn result_summary(summary: &RunSummary) -> String {
     collect_runs(summary).iter().map(|run| run.phase_lines() + &run.score_line()).collect()
 }
 
-/// Adds the section of a report.
+/// Adds the lines with the broken rules as a section of a report.
 pub(crate) fn add_section(document: &mut Document, summary: &RunSummary) {
-    let runs = collect_runs(summary);
-    if !runs.is_empty() {
+    if !collect_runs(summary).is_empty() {
         document.heading("IO500");
-    }
-    for run in runs {
-        let lines = run.phase_lines() + &run.score_line();
-        document.blocks.push(Block::Preformatted(lines));
-        run.add_broken_rules(document);
+        add_lines(document, summary);
     }
 }
 
-/// Adds the scores to the first screen.
-pub(crate) fn add_scores(document: &mut Document, summary: &RunSummary) {
+/// Adds the lines with the broken rules of each run.
+pub(crate) fn add_lines(document: &mut Document, summary: &RunSummary) {
     for run in collect_runs(summary) {
-        document.blocks.push(Block::Preformatted(run.score_line()));
+        let lines = run.phase_lines() + &run.score_line();
+        document.blocks.push(Block::Preformatted(lines));
         run.add_broken_rules(document);
     }
 }
@@ -188,8 +184,9 @@ fn describe_rule(rule: &BrokenIo500Rule) -> String {
             time = seconds(*took),
             least = least
         ),
-        BrokenIo500Rule::NoResult { phase } => {
-            message!("io500-rule-no-result", phase = phase.name())
+        BrokenIo500Rule::NoResult { phases } => {
+            let names: Vec<String> = phases.iter().map(|it| it.name().to_owned()).collect();
+            message!("io500-rule-no-result", phases = join_details(&names))
         }
         BrokenIo500Rule::NothingFound => word("io500-rule-nothing-found").to_owned(),
     }

@@ -177,14 +177,14 @@ fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Broken rule of IO500, which makes a run invalid.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum BrokenIo500Rule {
     /// The stonewall is below 300 s.
     Stonewall { seconds: f64 },
     /// A write phase took less than 300 s.
     ShortWrite { phase: Io500Phase, seconds: f64 },
-    /// A phase has no result.
-    NoResult { phase: Io500Phase },
+    /// Phases have no result.
+    NoResult { phases: Vec<Io500Phase> },
     /// The find phase found no file.
     NothingFound,
 }
@@ -201,14 +201,18 @@ impl BrokenIo500Rule {
         let stonewall = stonewall_s.filter(|seconds| *seconds < least_s);
         let mut broken: Vec<Self> =
             stonewall.into_iter().map(|seconds| Self::Stonewall { seconds }).collect();
+        let mut phases = Vec::new();
         for phase in Io500Phase::ALL {
             let result = results.iter().find(|it| it.phase == phase && it.value > 0.0);
             let Some(result) = result else {
-                broken.push(Self::NoResult { phase });
+                phases.push(phase);
                 continue;
             };
             let short = result.seconds.filter(|it| phase.is_write() && *it < least_s);
             broken.extend(short.map(|seconds| Self::ShortWrite { phase, seconds }));
+        }
+        if !phases.is_empty() {
+            broken.push(Self::NoResult { phases });
         }
         if found_files.is_some_and(|files| files < 1.0) {
             broken.push(Self::NothingFound);
@@ -301,7 +305,7 @@ mod tests {
             check(&results, Some(300.0), Some(1.0)),
             [
                 BrokenIo500Rule::ShortWrite { phase: IorEasyWrite, seconds: 299.9 },
-                BrokenIo500Rule::NoResult { phase: MdtestHardRead },
+                BrokenIo500Rule::NoResult { phases: vec![MdtestHardRead] },
             ]
         );
         let published = check(&published(), None, None);

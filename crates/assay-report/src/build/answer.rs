@@ -227,7 +227,7 @@ pub fn answer(
     let (tone, ending) = head::run_status(summary, run);
     document.paragraph(tone, ending);
     add_rows(&mut document, summary, rows, has_bars);
-    crate::io500::add_scores(&mut document, summary);
+    crate::io500::add_lines(&mut document, summary);
     let worse = worse_hosts(summary);
     if !worse.is_empty() {
         document.paragraph(

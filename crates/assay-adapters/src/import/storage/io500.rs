@@ -145,12 +145,12 @@ fn with_score_doubt(
 ) -> ImportedMeasurement {
     let Some(score) = score else { return part };
     let expected = [
-        ("bandwidth", score.gib_per_s * GIBI),
-        ("io_rate", score.kilo_ops_per_s * 1e3),
-        ("score", score.total()),
+        ("bandwidth", GIBI, score.gib_per_s),
+        ("io_rate", 1e3, score.kilo_ops_per_s),
+        ("score", 1.0, score.total()),
     ];
-    for (metric, calculated) in expected {
-        let Some(printed) = first_sample(&part, metric) else { continue };
+    for (metric, unit, calculated) in expected {
+        let Some(printed) = first_sample(&part, metric).map(|it| it / unit) else { continue };
         if (printed - calculated).abs() > SCORE_TOLERANCE * calculated {
             part.parsed.doubts.push(Doubt::ScoreContradicted { printed, calculated });
         }
