@@ -72,7 +72,7 @@ fn phases_count_known_files_and_leave_nothing() {
     assert_eq!(lines.len(), 13, "{text}");
     assert!(lines[0].starts_with("[RESULT]       ior-easy-write "), "{text}");
     check_score(&document, lines[12]);
-    for format in ["--format=md", "--format=html"] {
+    for format in ["--format=markdown", "--format=html"] {
         let page = world.assay(&["report", format]).succeeded().out;
         assert!(page.contains("[SCORE ] Bandwidth "), "{format}");
     }
