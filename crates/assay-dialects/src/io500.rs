@@ -53,10 +53,10 @@ pub fn line(
         Io500Phase::IorHardWrite => Io500Line::Ior(writer.ior_hard(true)),
         Io500Phase::IorHardRead => Io500Line::Ior(writer.ior_hard(false)),
         Io500Phase::MdtestEasyWrite => Io500Line::Mdtest(writer.mdtest_easy("-C -Y")),
-        Io500Phase::MdtestEasyStat => Io500Line::Mdtest(writer.mdtest_easy("-T")),
+        Io500Phase::MdtestEasyQuery => Io500Line::Mdtest(writer.mdtest_easy("-T")),
         Io500Phase::MdtestEasyDelete => Io500Line::Mdtest(writer.mdtest_easy("-r")),
         Io500Phase::MdtestHardWrite => Io500Line::Mdtest(writer.mdtest_hard("-C -Y")),
-        Io500Phase::MdtestHardStat => Io500Line::Mdtest(writer.mdtest_hard("-T")),
+        Io500Phase::MdtestHardQuery => Io500Line::Mdtest(writer.mdtest_hard("-T")),
         Io500Phase::MdtestHardRead => Io500Line::Mdtest(writer.mdtest_hard("-E -X")),
         Io500Phase::MdtestHardDelete => Io500Line::Mdtest(writer.mdtest_hard("-r")),
     }
@@ -188,7 +188,7 @@ mod tests {
                     assert_eq!(options.deadline_s > 0, phase.is_write(), "{phase:?}");
                     let expected = match phase {
                         _ if phase.is_write() => 1_000_000,
-                        Io500Phase::MdtestEasyStat | Io500Phase::MdtestEasyDelete => 9,
+                        Io500Phase::MdtestEasyQuery | Io500Phase::MdtestEasyDelete => 9,
                         _ => 10,
                     };
                     assert_eq!(options.items, expected, "{phase:?}");

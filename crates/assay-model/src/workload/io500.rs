@@ -46,9 +46,9 @@ pub enum Io500Phase {
     MdtestHardWrite,
     Find,
     IorEasyRead,
-    MdtestEasyStat,
+    MdtestEasyQuery,
     IorHardRead,
-    MdtestHardStat,
+    MdtestHardQuery,
     MdtestEasyDelete,
     MdtestHardRead,
     MdtestHardDelete,
@@ -63,9 +63,9 @@ impl Io500Phase {
         Self::MdtestHardWrite,
         Self::Find,
         Self::IorEasyRead,
-        Self::MdtestEasyStat,
+        Self::MdtestEasyQuery,
         Self::IorHardRead,
-        Self::MdtestHardStat,
+        Self::MdtestHardQuery,
         Self::MdtestEasyDelete,
         Self::MdtestHardRead,
         Self::MdtestHardDelete,
@@ -80,9 +80,9 @@ impl Io500Phase {
             Self::MdtestHardWrite => "mdtest-hard-write",
             Self::Find => "find",
             Self::IorEasyRead => "ior-easy-read",
-            Self::MdtestEasyStat => "mdtest-easy-stat",
+            Self::MdtestEasyQuery => "mdtest-easy-stat",
             Self::IorHardRead => "ior-hard-read",
-            Self::MdtestHardStat => "mdtest-hard-stat",
+            Self::MdtestHardQuery => "mdtest-hard-stat",
             Self::MdtestEasyDelete => "mdtest-easy-delete",
             Self::MdtestHardRead => "mdtest-hard-read",
             Self::MdtestHardDelete => "mdtest-hard-delete",
@@ -103,8 +103,8 @@ impl Io500Phase {
             Self::MdtestEasyWrite
             | Self::MdtestHardWrite
             | Self::Find
-            | Self::MdtestEasyStat
-            | Self::MdtestHardStat
+            | Self::MdtestEasyQuery
+            | Self::MdtestHardQuery
             | Self::MdtestEasyDelete
             | Self::MdtestHardRead
             | Self::MdtestHardDelete => false,
@@ -120,9 +120,9 @@ impl Io500Phase {
             | Self::MdtestHardWrite => true,
             Self::Find
             | Self::IorEasyRead
-            | Self::MdtestEasyStat
+            | Self::MdtestEasyQuery
             | Self::IorHardRead
-            | Self::MdtestHardStat
+            | Self::MdtestHardQuery
             | Self::MdtestEasyDelete
             | Self::MdtestHardRead
             | Self::MdtestHardDelete => false,
