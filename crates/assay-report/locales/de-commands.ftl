@@ -292,7 +292,7 @@ plan-directories = { $n ->
 }
 plan-io500-phases = { $n } Phasen
 plan-io500-writes = { $n } Schreibphasen von je { $time }
-plan-io500-invalid = ungültig für IO500, das { $least } verlangt
+plan-io500-invalid = ungültig für `IO500`, das { $least } verlangt
 plan-files = { $files } Dateien von { $size }, { $directories }
 plan-each-once = jede einmal, wiederholt
 plan-in-order = der Reihe nach

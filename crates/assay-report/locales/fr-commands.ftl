@@ -291,7 +291,7 @@ plan-directories = { $n ->
 }
 plan-io500-phases = { $n } phases
 plan-io500-writes = { $n } phases d’écriture de { $time } chacune
-plan-io500-invalid = non valide pour IO500, qui exige { $least }
+plan-io500-invalid = non valide pour `IO500`, qui exige { $least }
 plan-files = { $files } fichiers de { $size }, { $directories }
 plan-each-once = chacun une fois, de façon répétée
 plan-in-order = dans l’ordre

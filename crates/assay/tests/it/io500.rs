@@ -116,7 +116,7 @@ fn plan_names_the_stonewall_and_creates_nothing() {
     assert!(plan.contains("300"), "{plan}");
     assert!(!plan.contains("invalid"), "{plan}");
     let plan = world.assay(&[&RUN[..], &["--dry-run"]].concat()).succeeded().out;
-    assert!(plan.contains("invalid for IO500"), "{plan}");
+    assert!(plan.contains("invalid for `IO500`"), "{plan}");
     assert_eq!(std::fs::read_dir(world.path("data")).unwrap().count(), 0);
 }
 
