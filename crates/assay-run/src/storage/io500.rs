@@ -218,8 +218,8 @@ impl<'r> Io500Run<'r> {
         let mut silent = SilentListener;
         let recording = (opening, self.options.store.as_deref(), &mut silent as _);
         let report = mdtest::run(report, recording, self.stop, &mut |_| {})?;
-        let results = report.tests.iter().flat_map(|test| &test.results);
-        let result = results.filter(|it| it.phase.is_of_files()).next_back();
+        let mut results = report.tests.iter().flat_map(|test| &test.results);
+        let result = results.rfind(|it| it.phase.is_of_files());
         let result = result.ok_or_else(|| nothing_measured(phase))?;
         match phase {
             Io500Phase::MdtestEasyWrite => self.done.mdtest_easy = result.items,
