@@ -279,7 +279,7 @@ fn every_doubt_has_a_text() {
         explanations.insert(doubt.id().to_owned(), words);
     }
     // A new doubt of the model must be added above.
-    assert_eq!(explanations.len(), 70);
+    assert_eq!(explanations.len(), 71);
     // An identifier has one meaning.
     for reason in [
         DistrustReason::OneSample,
