@@ -38,6 +38,7 @@ mod engine_comparison;
 mod engine_selection;
 mod error;
 pub mod files;
+pub mod find;
 mod generations;
 mod hard_links;
 mod io_mix;

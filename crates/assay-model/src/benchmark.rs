@@ -52,6 +52,8 @@ benchmark_table! {
     Storage, "storage", storage::STORAGE;
     /// Operations on file trees.
     StorageFiles, "storage.files", storage::FILES;
+    /// The phases of IO500.
+    Io500, "io500", storage::IO500;
     /// Any program, and the figures that it prints.
     Command, "command", command::COMMAND;
     /// Figures of other tools that no benchmark here defines.
@@ -112,6 +114,8 @@ pub enum ReportSection {
     Storage,
     /// Operations on file trees.
     Files,
+    /// Phases of IO500 with its score.
+    Io500,
     /// Programs with their times, memory and printed figures.
     Programs,
     /// A table with a column for every dimension that differs.
@@ -133,6 +137,7 @@ impl ReportSection {
             | Self::Compute
             | Self::Mpi
             | Self::Files
+            | Self::Io500
             | Self::Programs
             | Self::General => false,
         }
@@ -164,6 +169,8 @@ pub enum SuiteSettings {
     Storage,
     /// File trees.
     Files,
+    /// Limits of the phases of IO500.
+    Io500,
     /// Messages of MPI.
     Mpi,
     /// Sizes of RDMA messages.

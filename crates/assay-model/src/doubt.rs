@@ -272,6 +272,13 @@ pub enum Doubt {
         budget_s: f64,
     },
 
+    /// The score in an imported file does not follow from the figures beside it.
+    ScoreContradicted {
+        /// Printed score, in the unit of the file.
+        printed: f64,
+        /// Score calculated from the figures, in the same unit.
+        calculated: f64,
+    },
     /// A tool prints too few decimals.
     RoundedOutput {
         /// The metric.

@@ -9,6 +9,7 @@ use crate::quantity::Bytes;
 mod command;
 pub mod factorial;
 mod files;
+mod io500;
 mod mpi;
 mod network;
 mod parse;
@@ -18,6 +19,7 @@ mod storage;
 
 pub use command::CommandRequest;
 pub use files::{FileStep, FilesRequest, RequiredTreeState};
+pub use io500::Io500Request;
 pub use mpi::{MpiPlacement, MpiRequest};
 pub use network::{NetworkProtocol, NetworkRequest};
 pub use parse::{
@@ -181,6 +183,8 @@ pub enum MeasureRequest {
     Storage(Box<StorageRequest>),
     /// `storage.files`
     Files(FilesRequest),
+    /// `io500`
+    Io500(Io500Request),
     /// `mpi.latency`, `mpi.bw` …
     Mpi(MpiRequest),
     /// `rdma.send_lat`, `rdma.write_bw` …
@@ -206,6 +210,7 @@ impl MeasureRequest {
             },
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
+            Self::Io500(_) => Benchmark::Io500,
             Self::Mpi(asked) => Benchmark::Mpi(asked.test),
             Self::Rdma(asked) => Benchmark::Rdma(asked.test),
             Self::Command(_) => Benchmark::Command,

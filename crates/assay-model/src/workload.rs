@@ -8,6 +8,7 @@ use crate::benchmark::Benchmark;
 pub mod command;
 mod dimensions;
 pub mod file_set;
+pub mod io500;
 pub mod measurement_mode;
 mod memory;
 mod mpi;
@@ -75,6 +76,9 @@ pub enum Workload {
     /// Operations on file trees.
     #[serde(rename = "storage.files")]
     Files(Box<file_set::FileTest>),
+    /// The phases of IO500.
+    #[serde(rename = "io500")]
+    Io500(Box<io500::Io500Workload>),
     /// A program.
     #[serde(rename = "command")]
     Command(Box<CommandWorkload>),
@@ -108,6 +112,7 @@ impl Workload {
                 test.before.iter_mut().for_each(|before| before.seed = seed);
                 test.workload.seed = seed;
             }
+            Self::Io500(work) => work.seed = seed,
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
@@ -152,7 +157,7 @@ impl Workload {
 
     /// Whether the workload draws random numbers in every run.
     pub const fn is_random(&self) -> bool {
-        self.as_storage().is_some() || self.as_files().is_some()
+        self.as_storage().is_some() || self.as_files().is_some() || self.as_io500().is_some()
     }
 
     /// Whether assay checks every single result, so that those before an interruption count.
@@ -164,6 +169,7 @@ impl Workload {
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
             | Self::Files(_)
+            | Self::Io500(_)
             | Self::Command(_)
             | Self::CacheBandwidth(_)
             | Self::CoreToCore(_) => true,
@@ -193,6 +199,7 @@ impl Workload {
             Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
+            Self::Io500(_) => Benchmark::Io500,
             Self::Command(_) => Benchmark::Command,
             Self::Imported(work) => work.of,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
@@ -228,6 +235,10 @@ impl Workload {
             Self::Rdma(work) => work.dimensions(),
             Self::Storage(test) => dimensions::storage(test),
             Self::Files(test) => dimensions::files(test),
+            Self::Io500(work) => Attributes::from([
+                (Attribute::Threads, work.tasks.into()),
+                (Attribute::Seconds, work.stonewall_s.into()),
+            ]),
             Self::Command(work) => work.dimensions(),
         }
     }
@@ -249,6 +260,7 @@ impl Workload {
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
             | Self::Files(_)
+            | Self::Io500(_)
             | Self::Rdma(_)
             | Self::Imported(_) => Vec::new(),
             Self::Command(work) => work.cpus.clone(),
@@ -284,6 +296,7 @@ impl Workload {
             | Self::Linpack(_)
             | Self::Storage(_)
             | Self::Files(_)
+            | Self::Io500(_)
             | Self::Command(_)
             | Self::Imported(_) => host.to_owned(),
             Self::Mpi(work) => {

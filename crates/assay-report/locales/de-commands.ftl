@@ -290,6 +290,9 @@ plan-directories = { $n ->
     [one] { $n } Verzeichnis
    *[other] { $n } Verzeichnisse
 }
+plan-io500-phases = { $n } Phasen
+plan-io500-writes = { $n } Schreibphasen von je { $time }
+plan-io500-invalid = ungültig für `IO500`, das { $least } verlangt
 plan-files = { $files } Dateien von { $size }, { $directories }
 plan-each-once = jede einmal, wiederholt
 plan-in-order = der Reihe nach

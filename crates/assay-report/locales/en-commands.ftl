@@ -314,6 +314,9 @@ plan-directories = { $n ->
     [one] { $n } directory
    *[other] { $n } directories
 }
+plan-io500-phases = { $n } phases
+plan-io500-writes = { $n } write phases of { $time } each
+plan-io500-invalid = invalid for `IO500`, which requires { $least }
 plan-files = { $files } files of { $size } in { $directories }
 plan-each-once = each once, repeatedly
 plan-in-order = in order

@@ -289,6 +289,9 @@ plan-directories = { $n ->
     [one] { $n } directorio
    *[other] { $n } directorios
 }
+plan-io500-phases = { $n } fases
+plan-io500-writes = { $n } fases de escritura de { $time } cada una
+plan-io500-invalid = no válido para `IO500`, que exige { $least }
 plan-files = { $files } archivos de { $size }, { $directories }
 plan-each-once = cada uno una vez, repetidamente
 plan-in-order = en orden

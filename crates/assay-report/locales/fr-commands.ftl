@@ -289,6 +289,9 @@ plan-directories = { $n ->
     [one] { $n } répertoire
    *[other] { $n } répertoires
 }
+plan-io500-phases = { $n } phases
+plan-io500-writes = { $n } phases d’écriture de { $time } chacune
+plan-io500-invalid = non valide pour `IO500`, qui exige { $least }
 plan-files = { $files } fichiers de { $size }, { $directories }
 plan-each-once = chacun une fois, de façon répétée
 plan-in-order = dans l’ordre

@@ -23,6 +23,7 @@ pub mod build;
 pub mod document;
 pub mod export;
 mod first_seen;
+pub mod io500;
 pub mod locale;
 mod plot;
 pub mod precision;

@@ -8,6 +8,7 @@ mod command;
 mod copy;
 mod core_to_core;
 mod files;
+mod io500;
 mod latency;
 mod linpack;
 mod loaded_latency;
@@ -75,6 +76,9 @@ fn measure_whole(
         }
         return tool::measure(case, found, &host.cpu.flags, known, recorder);
     }
+    if let Some(work) = case.workload.as_io500() {
+        return io500::measure(work, options, recorder);
+    }
     match (case.workload.as_storage(), case.workload.as_files()) {
         (Some(test), _) => storage::measure(case, test, options, recorder),
         (None, Some(test)) => files::measure(test, options, recorder),
@@ -114,7 +118,10 @@ pub(crate) fn turns<'c>(
         Workload::NetworkIcmp(work) => network(work, TrafficKind::Icmp),
         Workload::Rdma(work) => Some(rdma::turns(work)),
         Workload::Command(work) => Some(command::turns(work)),
-        Workload::Storage(_) | Workload::Files(_) | Workload::Imported(_) => None,
+        Workload::Storage(_)
+        | Workload::Files(_)
+        | Workload::Io500(_)
+        | Workload::Imported(_) => None,
     }
 }
 

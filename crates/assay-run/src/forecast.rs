@@ -366,6 +366,7 @@ fn has_free_order(case: &Case) -> bool {
             | Workload::NetworkIcmp(_)
             | Workload::Storage(_)
             | Workload::Files(_)
+            | Workload::Io500(_)
             | Workload::Command(_)
             | Workload::Imported(_)
             | Workload::Mpi(_)

@@ -7,6 +7,7 @@ mod created_tree;
 pub mod file_trees;
 mod held_targets;
 pub(crate) mod host_check;
+pub mod io500;
 pub mod ior;
 mod layers;
 pub mod mdtest;

@@ -17,7 +17,7 @@ use crate::failure::{CommandFailure, FailureKind};
 pub const EXAMPLE_SUITE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub const BUILT_IN: [(&str, &str); 14] = [
+pub const BUILT_IN: [(&str, &str); 15] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("all", include_str!("../../../suites/all.toml")),
     ("loaded-latency", include_str!("../../../suites/loaded-latency.toml")),
@@ -28,6 +28,7 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("storage-local", include_str!("../../../suites/storage-local.toml")),
     ("storage-volume", include_str!("../../../suites/storage-volume.toml")),
     ("storage-files", include_str!("../../../suites/storage-files.toml")),
+    ("io500", include_str!("../../../suites/io500.toml")),
     ("mpi", include_str!("../../../suites/mpi.toml")),
     ("rdma", include_str!("../../../suites/rdma.toml")),
     ("hpc-node", include_str!("../../../suites/hpc-node.toml")),

@@ -23,6 +23,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`
     "interruption::",
+    "io500::",
     "kernel_counters::",
     "mdtest_differential::",
     "measurements::",

@@ -153,3 +153,46 @@ advance, and latency is also reported from then.",
     settings: SuiteSettings::Files,
     target: 0.01,
 };
+
+pub(super) const IO500: Definition = Definition {
+    title: "IO500: bandwidth and metadata of a file system in one score",
+    method: "\
+The twelve scored phases of IO500 in their order, with its command lines for IOR and mdtest, by assay's own \
+engines; tasks are threads. In ior-easy each task writes a file of its own in transfers of 2 MiB, in \
+ior-hard all tasks write one file in interleaved transfers of 47008 bytes. In mdtest-easy each task creates \
+empty files in a directory of its own, in mdtest-hard all tasks create files of 3901 bytes in one directory. \
+A write phase ends after the stonewall, 300 s; then all tasks continue until each has done as much as \
+the fastest. A task reads and queries what the next one wrote. The find phase looks at all files of the run for those of 3901 bytes whose names \
+contain 01 and that are newer than the write phases of ior-easy and mdtest-easy. Each phase runs once \
+and is one sample. The score is the geometric mean of all bandwidths in GiB/s, times that of all rates in \
+thousands of operations per second, under the square root; reports derive it from the phases.",
+    metrics: &[
+        Metric::new(
+            "bandwidth",
+            Unit::BytePerSecond,
+            Better::Higher,
+            "bytes of a phase of IOR over its time, with opening, fsync and closing",
+        )
+        .with_headline("IO500"),
+        Metric::new(
+            "rate",
+            Unit::IoPerSecond,
+            Better::Higher,
+            "files created, queried, read, removed or looked at in a phase, over its time",
+        )
+        .with_headline("IO500"),
+        Metric::new("time", Unit::Second, Better::Lower, "duration of a phase"),
+        Metric::new(
+            "files",
+            Unit::Count,
+            Better::Higher,
+            "files created, queried, read, removed or looked at in a phase",
+        ),
+        Metric::new("found", Unit::Count, Better::Higher, "files that the find phase found"),
+    ],
+    section: ReportSection::Io500,
+    variance_source: VarianceSource::Pages,
+    preparations: 1,
+    settings: SuiteSettings::Io500,
+    target: 0.05,
+};

@@ -205,6 +205,11 @@ doubts! {
     OverBudget { elapsed_s, budget_s }, "over-budget", severity: *elapsed_s,
         [elapsed = Seconds(*elapsed_s, 0), budget = Seconds(*budget_s, 0)];
 
+    ScoreContradicted { printed, calculated }, "score-contradicted", level: TrustLevel::Suspect,
+        [
+            printed = Number(*printed, 6),
+            calculated = Number(*calculated, 6),
+        ];
     RoundedOutput { metric, at, share }, "rounded-output",
         [
             metric = DoubtArgument::text(metric),

@@ -19,6 +19,7 @@ use crate::workload::{
 mod domains;
 mod error;
 mod files;
+mod io500;
 mod measurers;
 mod memory;
 mod mpi;
@@ -221,6 +222,9 @@ fn unmet_requirement(
         MeasureRequest::Files(asked) if asked.folder.is_none() => {
             Some(MissingRequirement::Target)
         }
+        MeasureRequest::Io500(asked) if asked.folder.is_none() => {
+            Some(MissingRequirement::Target)
+        }
         MeasureRequest::Mpi(_) if choices.mpi.installations.is_empty() => {
             Some(MissingRequirement::Mpi)
         }
@@ -366,6 +370,7 @@ fn workloads(
         }
         MeasureRequest::Storage(asked) => storage::resolve(asked, host, budget_s),
         MeasureRequest::Files(asked) => files::resolve(asked, budget_s),
+        MeasureRequest::Io500(asked) => io500::resolve(asked, host),
         MeasureRequest::Mpi(asked) if choices.pairs.as_ref().is_some_and(|it| it.of_mpi) => {
             // The other host is named by each pair.
             let hosts = MpiHosts { list: Some(String::new()), file: None };

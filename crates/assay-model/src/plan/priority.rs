@@ -52,7 +52,9 @@ impl Plan {
             | Workload::NetworkUdp(_)
             | Workload::NetworkIcmp(_)
             | Workload::Mpi(_) => TimePriority::Headline,
-            Workload::Imported(_) | Workload::Rdma(_) => TimePriority::Fixed,
+            Workload::Imported(_) | Workload::Rdma(_) | Workload::Io500(_) => {
+                TimePriority::Fixed
+            }
             Workload::Storage(_) | Workload::Files(_) | Workload::Command(_)
                 if !keeps_budget =>
             {
@@ -105,6 +107,7 @@ pub(super) fn represents_machine(
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
         | Workload::Files(_)
+        | Workload::Io500(_)
         | Workload::Command(_)
         | Workload::Imported(_)
         | Workload::Mpi(_)

@@ -69,6 +69,7 @@ impl Case {
         let timing = match &self.workload {
             Workload::Storage(test) => &test.workload.timing,
             Workload::Files(test) => &test.workload.timing,
+            Workload::Io500(work) => return Some(work.min_duration_s()),
             Workload::Linpack(work) => return Some(min_solve_s(work, host) / SOLVE_EFFICIENCY),
             Workload::NetworkTcp(_) | Workload::NetworkUdp(_) | Workload::NetworkIcmp(_) => {
                 return self.repetition_s();
@@ -141,6 +142,7 @@ fn relative_time(workload: &Workload) -> f64 {
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
         | Workload::Files(_)
+        | Workload::Io500(_)
         | Workload::Command(_)
         | Workload::Imported(_)
         | Workload::Mpi(_)

@@ -19,6 +19,7 @@ use crate::spelling::nearest_word;
 mod command;
 mod factorial;
 mod files;
+mod io500;
 mod mpi;
 mod network;
 mod rdma;
@@ -154,6 +155,7 @@ const fn request_keys(asks: SuiteSettings) -> &'static [&'static str] {
         SuiteSettings::Icmp => &["to", "message-size"],
         SuiteSettings::Storage => storage::KEYS,
         SuiteSettings::Files => files::KEYS,
+        SuiteSettings::Io500 => io500::KEYS,
         SuiteSettings::Mpi => &["placement", "ranks", "from", "to"],
         SuiteSettings::Rdma => rdma::KEYS,
         SuiteSettings::Command => command::KEYS,
@@ -181,6 +183,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
         | Benchmark::NetworkIcmp
         | Benchmark::Storage
         | Benchmark::StorageFiles
+        | Benchmark::Io500
         | Benchmark::Command
         | Benchmark::Foreign => {}
     }
@@ -223,6 +226,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
         SuiteSettings::Icmp => network::request(NetworkProtocol::Icmp, table)?,
         SuiteSettings::Storage => storage::request(table)?,
         SuiteSettings::Files => files::request(table)?,
+        SuiteSettings::Io500 => io500::request(table)?,
         SuiteSettings::Command => command::request(table)?,
     })
 }

@@ -131,6 +131,7 @@ fn reader_label(benchmark: Benchmark, label: &str) -> String {
         | ReportSection::Mpi
         | ReportSection::Storage
         | ReportSection::Files
+        | ReportSection::Io500
         | ReportSection::Programs
         | ReportSection::General => label.to_owned(),
     }
@@ -153,6 +154,7 @@ fn group_key(estimate: &MetricEstimate) -> Vec<Option<String>> {
         Some(ReportSection::Network) => &[Attribute::Direction, Attribute::LoadStreams],
         Some(ReportSection::Mpi) => &[Attribute::Mpi],
         Some(ReportSection::Programs) => &[Attribute::Program],
+        Some(ReportSection::Io500) => &[Attribute::Phase],
         Some(ReportSection::CoreToCore) => &[Attribute::Placement],
         Some(
             ReportSection::Bandwidth
@@ -192,6 +194,7 @@ fn distinguishing_label(estimate: &MetricEstimate) -> Option<String> {
         | ReportSection::Compute
         | ReportSection::Storage
         | ReportSection::Files
+        | ReportSection::Io500
         | ReportSection::General => None,
     }
 }
@@ -224,6 +227,7 @@ pub fn answer(
     let (tone, ending) = head::run_status(summary, run);
     document.paragraph(tone, ending);
     add_rows(&mut document, summary, rows, has_bars);
+    crate::io500::add_lines(&mut document, summary);
     let worse = worse_hosts(summary);
     if !worse.is_empty() {
         document.paragraph(

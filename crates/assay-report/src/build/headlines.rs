@@ -121,6 +121,7 @@ pub(crate) const fn size_weight(section: Option<ReportSection>, better: Better) 
                 | ReportSection::LoadedLatency
                 | ReportSection::Compute
                 | ReportSection::Network
+                | ReportSection::Io500
                 | ReportSection::Programs
                 | ReportSection::General,
             )

@@ -196,7 +196,9 @@ fn common_target(plan: &Plan) -> Option<String> {
 /// Returns the files and devices of a case, if it has any.
 fn describe_target(workload: &Workload) -> Option<String> {
     let of_storage = |test: &StorageTest| storage::targets_without_sync(&test.workload);
-    workload.as_storage().map(of_storage).or_else(|| workload.as_files().map(storage::folders))
+    let of_io500 = || Some(workload.as_io500()?.folder.display().to_string());
+    let of_files = || workload.as_files().map(storage::folders);
+    workload.as_storage().map(of_storage).or_else(of_files).or_else(of_io500)
 }
 
 fn stopping_rule(common: Option<&str>) -> String {
@@ -249,6 +251,7 @@ fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<
         Workload::Mpi(work) => describe_mpi(work, pair.as_ref()),
         Workload::Storage(test) => storage::describe_test(test, named),
         Workload::Files(test) => storage::describe_files_test(test, named),
+        Workload::Io500(work) => storage::describe_io500(work, named),
         Workload::CoreToCore(work) => format_cpus(&work.cpus()),
         Workload::Copy(_)
         | Workload::CacheBandwidth(_)

@@ -107,6 +107,7 @@ fn add_sections(document: &mut Document, context: &ReportContext<'_>) {
     mpi::add(document, context);
     storage::add(document, context);
     files::add(document, context);
+    crate::io500::add_section(document, context.summary);
     programs::add(document, context);
     timeline::add(document, context);
 }

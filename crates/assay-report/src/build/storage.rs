@@ -5,6 +5,7 @@ use std::path::Path;
 
 use assay_model::quantity::Unit;
 use assay_model::workload::file_set::{FileLoad, FileOrder, FileStream, FileTest, FileTree};
+use assay_model::workload::io500::{Io500Phase, Io500Workload, VALID_STONEWALL_S};
 use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{
     AccessPattern, ArrivalProcess, AtEnd, Cursor, EngineChoice, ResponseCurvePoint, SizeShare,
@@ -93,6 +94,22 @@ pub(super) fn describe_files_test(test: &FileTest, named: bool) -> String {
     };
     let streams = work.trees.iter().zip(&work.streams).map(stream);
     streams.chain(rate).collect::<Vec<_>>().join(semicolon())
+}
+
+/// Describes the phases of IO500.
+pub(super) fn describe_io500(work: &Io500Workload, named: bool) -> String {
+    let seconds = |seconds: u32| format_setting(seconds.into(), Unit::Second, 3);
+    let writes = Io500Phase::ALL.into_iter().filter(|phase| phase.is_write()).count();
+    let parts = [
+        message!("plan-io500-phases", n = Io500Phase::ALL.len()),
+        message!("plan-io500-writes", n = writes, time = seconds(work.stonewall_s)),
+        message!("threads", n = work.tasks),
+    ];
+    let folder = named.then(|| work.folder.display().to_string());
+    let short = (work.stonewall_s < VALID_STONEWALL_S)
+        .then(|| message!("plan-io500-invalid", least = seconds(VALID_STONEWALL_S)));
+    let parts: Vec<String> = parts.into_iter().chain(folder).collect();
+    [join_details(&parts)].into_iter().chain(short).collect::<Vec<_>>().join(semicolon())
 }
 
 /// Returns the folders of a case.

@@ -73,6 +73,7 @@ fn machine_doubts() -> Vec<Doubt> {
 fn measurer_doubts() -> Vec<Doubt> {
     let name = || "x".to_owned();
     vec![
+        Doubt::ScoreContradicted { printed: 2.5, calculated: 2.0 },
         Doubt::RoundedOutput { metric: name(), at: name(), share: 0.1 },
         Doubt::OptionContradicted { condition: name(), option: name(), figures: name() },
         Doubt::ProcessCpuOnly { is_tool: false },
@@ -278,7 +279,7 @@ fn every_doubt_has_a_text() {
         explanations.insert(doubt.id().to_owned(), words);
     }
     // A new doubt of the model must be added above.
-    assert_eq!(explanations.len(), 70);
+    assert_eq!(explanations.len(), 71);
     // An identifier has one meaning.
     for reason in [
         DistrustReason::OneSample,

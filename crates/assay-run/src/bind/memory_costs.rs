@@ -63,6 +63,7 @@ fn walked_bytes(workload: &Workload) -> u64 {
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
         | Workload::Files(_)
+        | Workload::Io500(_)
         | Workload::Command(_)
         | Workload::Imported(_)
         | Workload::Mpi(_)

@@ -89,6 +89,7 @@ impl MemoryCosts {
             | Workload::NetworkIcmp(_)
             | Workload::Storage(_)
             | Workload::Files(_)
+            | Workload::Io500(_)
             | Workload::Command(_)
             | Workload::Imported(_)
             | Workload::Mpi(_)

@@ -14,7 +14,7 @@ use assay_model::suite::{Measure, MeasureRequest, Suite};
 use super::{RunRequest, file_plan, plan_failure, storage_plan};
 use crate::failure::{CommandFailure, FailureKind};
 use crate::storage::file_trees::{self, MissingParents};
-use crate::storage::{runner, target_overlap, volume};
+use crate::storage::{io500, runner, target_overlap, volume};
 use crate::tools;
 
 mod programs;
@@ -205,6 +205,9 @@ fn check_storage(mut plan: Plan, request: &RunRequest<'_>) -> Result<(), KeyedFa
                 .size_bytes
                 .or_else(|| capacity::size(&target.path).ok().flatten().filter(|it| *it > 0));
         }
+    }
+    for work in plan.cases.iter().filter_map(|case| case.workload.as_io500()) {
+        io500::check(work, options).map_err(of_path)?;
     }
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
     if of_storage.phases.is_empty() && of_files.phases.is_empty() {

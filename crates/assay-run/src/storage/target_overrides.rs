@@ -35,6 +35,10 @@ impl StorageOverrides {
                 let said = self.targets.first().cloned();
                 request.folder = said.or_else(|| request.folder.take());
             }
+            if let MeasureRequest::Io500(request) = &mut measure.request {
+                let said = self.targets.first().cloned();
+                request.folder = said.or_else(|| request.folder.take());
+            }
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) enum ToolShape {
     IorJson,
     /// Output of mdtest
     Mdtest,
+    /// Summary of IO500's result
+    Io500,
     /// Console output of Vdbench; with --output also its folder
     Vdbench,
     /// Text output of fio
@@ -66,6 +68,7 @@ impl ToolShape {
             Self::Osu => format == "osu",
             Self::Ior | Self::IorJson => format == "ior",
             Self::Mdtest => format == "mdtest",
+            Self::Io500 => format == "io500",
             Self::Vdbench => format == "vdbench-summary",
             Self::FioNormal => format == "fio-text",
             Self::FioJson | Self::FioJsonPlus => format == "fio-json",
@@ -86,6 +89,7 @@ impl ToolShape {
             Self::Osu => "osu",
             Self::Ior | Self::IorJson => "ior",
             Self::Mdtest => "mdtest",
+            Self::Io500 => "io500",
             Self::Vdbench => "vdbench",
             Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => "fio",
             Self::Imported => "imported",

@@ -116,8 +116,10 @@ fn reject_turn_options(typed: &RunArguments) -> Result<(), CommandFailure> {
 fn reject_unused_options(suite: &Suite, typed: &RunArguments) -> Result<(), CommandFailure> {
     let asks =
         |has: fn(&MeasureRequest) -> bool| suite.measures.iter().any(|it| has(&it.request));
-    let storage =
-        asks(|it| matches!(it, MeasureRequest::Storage(_) | MeasureRequest::Files(_)));
+    let storage = asks(|it| {
+        use MeasureRequest::{Files, Io500, Storage};
+        matches!(it, Storage(_) | Files(_) | Io500(_))
+    });
     let network = asks(expand::is_between_hosts);
     let (option, what) = match (typed.storage.first_given(), typed.to.is_some()) {
         (Some(option), _) if !storage => (option, "storage"),

@@ -27,6 +27,7 @@ mod hosts;
 mod import;
 mod import_damage;
 mod interruption;
+mod io500;
 mod ior;
 mod kernel_counters;
 mod local_times;

@@ -2,16 +2,21 @@
 //!
 //! Bandwidths are in 2³⁰ B/s, also where old versions print `GB/s` (they divide IOR's MiB/s by
 //! 1024); rates are in thousands of operations per second. A phase that IO500 calls invalid is
-//! damaged, and so is the score of an invalid run.
+//! damaged, and so is the score of an invalid run. If a run has all phases, its score is calculated
+//! again from them.
 
-use assay_model::attribute::Attribute;
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::Benchmark;
+use assay_model::doubt::Doubt;
+use assay_model::workload::io500::{GIBI, Io500Phase, Io500Result, Io500Score};
 
 use super::super::foreign::foreign_measurement;
 use super::super::{FileContents, FileTime, ImportedMeasurement, word_after};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
-use crate::outputs::{ToolError, parse_non_negative};
+use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 
-const GIBI: f64 = 1_073_741_824.0;
+/// Relative difference of a score that rounding of the phases explains.
+const SCORE_TOLERANCE: f64 = 2e-3;
 
 pub(super) fn is_summary(text: &str) -> bool {
     let is_score = |line: &str| line.starts_with("[SCORE") && line.contains("TOTAL");
@@ -22,6 +27,7 @@ pub(super) fn is_summary(text: &str) -> bool {
 pub(super) fn read_summary(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
     let mut version: Option<String> = None;
+    let mut phases = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let known = contents.measurements.len();
         check_limit(known + 1, ("rows", MAX_MEASUREMENTS))?;
@@ -40,10 +46,13 @@ pub(super) fn read_summary(text: &str) -> Result<FileContents, ToolError> {
         match valid_mark.unwrap_or(mark.trim()) {
             "RESULT" => {
                 let (name, part) = read_result(rest, is_invalid);
+                phases.extend(part.as_ref().ok().and_then(to_result));
                 contents.add_part(lines, name, part);
             }
             "SCORE" => {
+                let score = calculate_score(&std::mem::take(&mut phases));
                 for (name, part) in read_score(rest, is_invalid) {
+                    let part = part.map(|part| with_score_doubt(part, score));
                     contents.add_part(lines.clone(), name, part);
                 }
             }
@@ -80,18 +89,73 @@ fn build_phase(
         let verdict = format!("IO500 calls the phase {name} invalid");
         return Err(ToolError::CheckFailed { verdict });
     }
-    let (metric, factor) = match unit {
-        "GiB/s" | "GB/s" => ("bandwidth", GIBI),
-        "kIOPS" | "kiops" => ("io_rate", 1e3),
+    let (is_bandwidth, factor) = match unit {
+        "GiB/s" | "GB/s" => (true, GIBI),
+        "kIOPS" | "kiops" => (false, 1e3),
         _ => return Err(ToolError::UnknownColumn { name: unit.to_owned() }),
     };
     let value = parse_non_negative(name, value)? * factor;
-    let mut measurement = foreign_measurement(&format!("io500 {name}"), metric, vec![value]);
+    let phase = Io500Phase::find_by_name(name).filter(|it| it.is_bandwidth() == is_bandwidth);
+    let mut measurement = match phase {
+        Some(phase) => phase_measurement(phase, value),
+        // Of the extended set.
+        None => {
+            let metric = if is_bandwidth { "bandwidth" } else { "io_rate" };
+            foreign_measurement(&format!("io500 {name}"), metric, vec![value])
+        }
+    };
     if !seconds.is_empty() {
         let seconds = parse_non_negative("time", seconds)?;
         measurement.parsed.add_samples("time", vec![seconds]);
     }
     Ok(measurement)
+}
+
+fn phase_measurement(phase: Io500Phase, value: f64) -> ImportedMeasurement {
+    let mut parsed = ParsedOutput::default();
+    parsed.add_samples(if phase.is_bandwidth() { "bandwidth" } else { "rate" }, vec![value]);
+    let dimensions = Attributes::from([(Attribute::Phase, phase.name().into())]);
+    ImportedMeasurement::new(phase.name(), Benchmark::Io500, dimensions, parsed)
+}
+
+/// Returns the result of a phase that counts in the score.
+fn to_result(measurement: &ImportedMeasurement) -> Option<Io500Result> {
+    let phase = measurement.dimensions.get(&Attribute::Phase)?.as_text()?;
+    let phase = Io500Phase::find_by_name(phase)?;
+    let metric = if phase.is_bandwidth() { "bandwidth" } else { "rate" };
+    let value = first_sample(measurement, metric)?;
+    Some(Io500Result { phase, value, seconds: None })
+}
+
+fn first_sample(measurement: &ImportedMeasurement, metric: &str) -> Option<f64> {
+    let values = measurement.parsed.values.iter().find(|it| it.metric == metric)?;
+    values.samples.first().copied()
+}
+
+/// Calculates the score of a run; `None` if phases are missing, because the file may be cut.
+fn calculate_score(results: &[Io500Result]) -> Option<Io500Score> {
+    let has = |phase: Io500Phase| results.iter().any(|it| it.phase == phase);
+    Io500Phase::ALL.into_iter().all(has).then(|| Io500Score::from_results(results))
+}
+
+/// Adds a doubt to a score that does not follow from the phases.
+fn with_score_doubt(
+    mut part: ImportedMeasurement,
+    score: Option<Io500Score>,
+) -> ImportedMeasurement {
+    let Some(score) = score else { return part };
+    let expected = [
+        ("bandwidth", GIBI, score.gib_per_s),
+        ("io_rate", 1e3, score.kilo_ops_per_s),
+        ("score", 1.0, score.total()),
+    ];
+    for (metric, unit, calculated) in expected {
+        let Some(printed) = first_sample(&part, metric).map(|it| it / unit) else { continue };
+        if (printed - calculated).abs() > SCORE_TOLERANCE * calculated {
+            part.parsed.doubts.push(Doubt::ScoreContradicted { printed, calculated });
+        }
+    }
+    part
 }
 
 /// Reads ` Bandwidth 0.82 GiB/s : IOPS 13.8 kiops : TOTAL 3.37`.
@@ -140,12 +204,12 @@ pub(super) fn read_result_file(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
     let mut section = Section::default();
     let mut version = None;
-    let mut last_line = 0;
+    let (mut last_line, mut phases) = (0, Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
         last_line = number;
         let line = line.trim();
         if let Some(name) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
-            finish_section(&section, number - 1, &mut contents)?;
+            finish_section(&section, number - 1, (&mut contents, &mut phases))?;
             section = Section { name, first_line: number, ..Section::default() };
         } else if let Some(error) = line.strip_prefix("; ERROR") {
             section.error.get_or_insert(error.trim_start_matches([':', ' ']));
@@ -160,7 +224,7 @@ pub(super) fn read_result_file(text: &str) -> Result<FileContents, ToolError> {
             }
         }
     }
-    finish_section(&section, last_line, &mut contents)?;
+    finish_section(&section, last_line, (&mut contents, &mut phases))?;
     for measurement in &mut contents.measurements {
         measurement.parsed.version.clone_from(&version);
     }
@@ -170,7 +234,7 @@ pub(super) fn read_result_file(text: &str) -> Result<FileContents, ToolError> {
 fn finish_section(
     section: &Section<'_>,
     last_line: usize,
-    contents: &mut FileContents,
+    (contents, phases): (&mut FileContents, &mut Vec<Io500Result>),
 ) -> Result<(), ToolError> {
     let lines = section.first_line..=last_line.max(section.first_line);
     let name = section.name;
@@ -185,14 +249,15 @@ fn finish_section(
     let part = match section.error {
         Some(error) => Err(ToolError::CheckFailed { verdict: error.to_owned() }),
         None if name == "SCORE" => parse_non_negative("score", score)
-            .map(|value| foreign_measurement("io500 score", "score", vec![value])),
+            .map(|value| foreign_measurement("io500 score", "score", vec![value]))
+            .map(|part| with_score_doubt(part, calculate_score(phases))),
         None => build_phase(name, (score, unit), section.seconds, false),
     };
     let part = part.map(|mut measurement| {
         measurement.began = section.began;
-        measurement.dimensions.entry(Attribute::Test).or_insert_with(|| name.into());
         measurement
     });
+    phases.extend(part.as_ref().ok().and_then(to_result));
     contents.add_part(Some(lines), name, part);
     Ok(())
 }

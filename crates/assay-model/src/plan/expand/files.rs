@@ -18,7 +18,7 @@ const MAX_WHOLE_FILE_BYTES: u64 = 1 << 20;
 /// Maximum number of files: more take longer than a few minutes on any system.
 const MAX_FILES: u64 = 100_000_000;
 /// Maximum number of threads: on any machine, more would only wait for each other.
-const MAX_THREADS: u32 = 65_536;
+pub(super) const MAX_THREADS: u32 = 65_536;
 /// Maximum number of levels: paths have at most 4096 bytes (`PATH_MAX`), and each level at least
 /// 12, as in `/vdb.1_1.dir`.
 const MAX_LEVELS: u32 = 340;

@@ -63,6 +63,7 @@ pub const fn is_between_hosts(request: &MeasureRequest) -> bool {
         | MeasureRequest::Linpack { .. }
         | MeasureRequest::Storage(_)
         | MeasureRequest::Files(_)
+        | MeasureRequest::Io500(_)
         | MeasureRequest::Mpi(_)
         | MeasureRequest::Command(_) => false,
     }

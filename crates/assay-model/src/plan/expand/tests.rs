@@ -139,6 +139,13 @@ fn format_case(case: &Case) -> String {
                 tree.anchor.display()
             )
         }
+        Workload::Io500(work) => format!(
+            "{} tasks, {} s, {} in {}",
+            work.tasks,
+            work.stonewall_s,
+            Bytes(work.ior_easy_bytes),
+            work.folder.display()
+        ),
         Workload::Rdma(work) => format!("{:?} B, {} times", work.sizes, work.iterations),
         Workload::Mpi(work) => format!(
             "{} ranks on {:?}, {} to {} B",

@@ -14,6 +14,7 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     let mut estimates = context.section_results(ReportSection::General);
     estimates.extend(storage::unlisted_results(context));
     estimates.extend(files::unlisted_results(context));
+    estimates.extend(crate::io500::unlisted_results(context.summary));
     let unknown = |estimate: &&MetricEstimate| section_of(estimate).is_none();
     estimates.extend(context.summary.results.iter().filter(unknown));
     if !estimates.is_empty() {

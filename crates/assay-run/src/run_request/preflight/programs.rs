@@ -23,6 +23,7 @@ fn program_of(measure: &Measure) -> Option<&CommandRequest> {
         | MeasureRequest::Network(_)
         | MeasureRequest::Storage(_)
         | MeasureRequest::Files(_)
+        | MeasureRequest::Io500(_)
         | MeasureRequest::Mpi(_)
         | MeasureRequest::Rdma(_) => None,
     }

@@ -8,6 +8,7 @@ use assay_model::path_text;
 use assay_model::run::Run;
 use assay_run::failure::CommandFailure;
 use assay_run::importing;
+use assay_stats::summarize::summarize;
 use assay_store::Store;
 
 use crate::arguments::ToolShape;
@@ -37,6 +38,9 @@ pub(super) fn print_tool_output(
     if is_perftest && run.started.asked.is_none() && perftest::has_tests(run) {
         terminal.print(&perftest::render_stored(run, store, shape == ToolShape::PerftestJson)?);
         return Ok(());
+    }
+    if shape == ToolShape::Io500 {
+        return print_io500(run, terminal);
     }
     let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
     let Some(asked) = asked else {
@@ -71,7 +75,7 @@ pub(super) fn print_tool_output(
         ToolShape::FioJson => of_fio(FioFormat::Json),
         ToolShape::FioJsonPlus => of_fio(FioFormat::JsonPlus),
         ToolShape::FioTerse => of_fio(FioFormat::Terse),
-        ToolShape::Imported => {
+        ToolShape::Io500 | ToolShape::Imported => {
             return Err(CommandFailure::usage(format!("{} was not imported", run.started.run))
                 .advise("leave out --as for assay's own report"));
         }
@@ -81,6 +85,19 @@ pub(super) fn print_tool_output(
         }
     };
     terminal.print(&text?);
+    Ok(())
+}
+
+/// Prints the phases of IO500 with its score, which belong to runs of suites.
+fn print_io500(run: &Run, terminal: &mut Terminal) -> Result<(), CommandFailure> {
+    let text = assay_report::io500::result_summary(&summarize(run));
+    if text.is_empty() {
+        let what =
+            format!("cannot print {} as io500: it has none of its phases", run.started.run);
+        return Err(CommandFailure::usage(what)
+            .advise("run `assay run io500 --target FOLDER`, or leave out --as"));
+    }
+    terminal.print(&text);
     Ok(())
 }
 
