@@ -198,8 +198,7 @@ impl OsuOutcome {
         let ranks: Vec<String> =
             self.ranks.iter().map(|it| format_placement(&it.host, &it.cpus)).collect();
         let (count, ranks) = (ranks.len(), ranks.join(", "));
-        let head = self.table.render_head();
-        format!("{library}# {count} ranks by {}: {ranks}\n{head}", self.launcher)
+        format!("{library}# {count} ranks by {}: {ranks}\n", self.launcher)
     }
 
     /// Renders the doubts as comments below the table.

@@ -1,16 +1,18 @@
 //! Options of `assay mpi`: OSU's options with OSU's meaning, and assay's own.
 
+mod topology;
 mod unsupported;
 mod unsupported_benchmarks;
 
 use std::path::PathBuf;
 
-use assay_model::benchmark::{MpiTest, RmaSynchronization, WindowCreation};
+use assay_model::benchmark::{MpiTest, NeighborTopology, RmaSynchronization, WindowCreation};
 use assay_model::quantity::Bytes;
 use assay_model::workload::MpiPreset;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use self::topology::parse_topology;
 use self::unsupported::UnsupportedMpiArguments;
 pub use self::unsupported_benchmarks::find_unsupported_benchmark;
 use assay_console::options::{RecordArguments, parse_seconds};
@@ -50,6 +52,10 @@ pub struct MpiArguments {
     #[arg(short = 't', long = "num-test-calls", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub tests: Option<u32>,
+    /// Neighbourhood collectives: cart:DIMENSIONS:RADIUS, or graph:FILE with a line FROM,TO for each edge
+    /// [default: cart:1:1]
+    #[arg(short = 'N', long = "nhbr", value_name = "TOPOLOGY", value_parser = parse_topology)]
+    pub topology: Option<NeighborTopology>,
     /// Initialise with MPI_Session_init (MPI 4)
     #[arg(short = 'I', long = "session")]
     pub process_set: bool,

@@ -26,6 +26,7 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
         },
         window_creation: typed.window_creation.map(WindowArgument::to_creation),
         synchronization: typed.synchronization.map(SynchronizationArgument::to_synchronization),
+        topology: typed.topology.clone().unwrap_or_default(),
         test_calls: typed.tests.unwrap_or(0),
         process_set: typed.process_set,
         validate: typed.validate,
@@ -127,6 +128,11 @@ fn list_special_refusals(
             "only one-sided benchmarks synchronise a window",
         ),
         (
+            typed.topology.is_some() && !kind.is_neighborhood(),
+            "-N",
+            "only neighbourhood collectives have a topology",
+        ),
+        (
             kind == MpiBenchmarkKind::RemoteBidirectional && has_passive_target(typed),
             "-s of a passive target",
             "both ranks write at once; use pscw or fence",
@@ -139,6 +145,14 @@ fn list_special_refusals(
         ),
     ]
     .into_iter()
+}
+
+/// Whether the result is to be printed or stored in a form of its own.
+fn is_kept(typed: &MpiArguments) -> bool {
+    typed.json
+        || typed.raw.is_some()
+        || typed.keep.store.folder.is_some()
+        || typed.keep.label.is_some()
 }
 
 fn has_passive_target(typed: &MpiArguments) -> bool {
@@ -170,6 +184,7 @@ mod tests {
             ("reduce_scatter", 4, 1 << 20, 19),
             ("alltoallw", 1, 1 << 20, 21),
             ("get_bw", 1, 4 << 20, 23),
+            ("neighbor_allgather", 1, 1 << 20, 21),
             ("acc_latency", 4, 4 << 20, 21),
             ("cas_latency", 4, 4, 1),
             ("cas_latency --preset osu-5.4.3", 8, 8, 1),
@@ -198,6 +213,7 @@ mod tests {
             ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
             ("put_bibw -s flush", "put_bibw has no -s of a passive target"),
             ("latency -s fence", "latency has no -s"),
+            ("allgather -N cart:1:1", "allgather has no -N"),
             ("init -i 5", "init has no -i and -x"),
             ("init -c", "init has no -c"),
             ("init -f", "init has no -f"),
@@ -230,6 +246,8 @@ mod tests {
             "fop_latency -T mpi_float -s lock_all",
             "ireduce_scatter_block -f -t 10",
             "reduce -k fixed:0 -T mpi_int",
+            "neighbor_alltoallw -N cart:2:1 -f",
+            "ineighbor_allgather -t 10",
         ] {
             assert!(check_options(&typed(words)).is_ok(), "{words}");
         }
@@ -251,6 +269,7 @@ mod tests {
             ("allreduce --preset osu-5.4.3", 65_536, 100, 10),
             ("reduce_scatter --preset osu-5.4.3", 32_768, 1000, 100),
             ("iallgatherv --preset osu-7", 16_384, 100, 10),
+            ("ineighbor_alltoall --preset osu-7", 8192, 1000, 100),
             ("put_bw --preset osu-7", 8192, 100, 10),
             ("acc_latency --preset osu-5.4.3", 16_384, 1000, 10),
             ("allreduce --preset osu-7", 16_384, 100, 10),

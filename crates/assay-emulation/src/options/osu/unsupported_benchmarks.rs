@@ -39,22 +39,6 @@ const UNSUPPORTED_BENCHMARKS: &[UnsupportedBenchmarks] = &[
         reason: "partitioned communication is not supported",
         instead: "use latency_persistent",
     },
-    UnsupportedBenchmarks {
-        names: &[
-            "neighbor_allgather",
-            "neighbor_allgatherv",
-            "neighbor_alltoall",
-            "neighbor_alltoallv",
-            "neighbor_alltoallw",
-            "ineighbor_allgather",
-            "ineighbor_allgatherv",
-            "ineighbor_alltoall",
-            "ineighbor_alltoallv",
-            "ineighbor_alltoallw",
-        ],
-        reason: "neighbourhood collectives are not supported",
-        instead: "use the collective over all ranks, like allgather",
-    },
 ];
 
 /// Returns the names of all unsupported benchmarks.
