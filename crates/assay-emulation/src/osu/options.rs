@@ -162,7 +162,7 @@ fn has_passive_target(typed: &MpiArguments) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use assay_run::mpi::method::{message_sizes, osu_pass};
+    use assay_run::mpi::method::{message_sizes, osu_pass, unusual_settings};
     use clap::{Args as _, Command, FromArgMatches as _};
 
     use super::*;
@@ -250,6 +250,23 @@ mod tests {
             "ineighbor_allgather -t 10",
         ] {
             assert!(check_options(&typed(words)).is_ok(), "{words}");
+        }
+    }
+
+    #[test]
+    fn unusual_options_are_settings() {
+        for (words, expected) in [
+            ("bw -b multiple", vec!["Buffers: multiple"]),
+            ("put_bw", vec![]),
+            ("bw -b single", vec![]),
+            // A single message has one buffer anyway.
+            ("latency -b multiple", vec![]),
+            (
+                "acc_latency -T mpi_int -w create",
+                vec!["Datatype: MPI_INT", "Window creation: MPI_Win_create"],
+            ),
+        ] {
+            assert_eq!(unusual_settings(&to_mpi_options(&typed(words))), expected, "{words}");
         }
     }
 
