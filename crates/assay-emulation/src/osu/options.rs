@@ -7,13 +7,14 @@ use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::options::MpiOptions;
 
 use crate::options::osu::{
-    BufferNumber, ElementType, MpiArguments, SynchronizationArgument, WindowArgument,
+    BufferNumber, ElementType, MpiArguments, MpiProgram, SynchronizationArgument,
+    WindowArgument,
 };
 
 /// Returns the options for the engine.
 pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
     MpiOptions {
-        test: typed.test,
+        test: typed.program.test(),
         preset: typed.preset.to_preset(),
         minimum_bytes: typed.sizes.and_then(|sizes| sizes.minimum_bytes),
         maximum_bytes: typed.sizes.and_then(|sizes| sizes.maximum_bytes),
@@ -49,7 +50,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
     if let Some(refusal) = &typed.refused.first {
         return Err(to_failure(refusal, FailureKind::Usage));
     }
-    let (kind, name) = (typed.test.kind(), typed.test.name());
+    let (kind, name) = (typed.program.test().kind(), typed.program.name());
     let senseless = [
         (
             typed.buffers.is_some() && !kind.is_pairwise(),
@@ -99,7 +100,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
 fn list_special_refusals(
     typed: &MpiArguments,
 ) -> impl Iterator<Item = (bool, &'static str, &'static str)> {
-    let kind = typed.test.kind();
+    let kind = typed.program.test().kind();
     [
         (
             kind.is_startup() && (typed.iterations.is_some() || typed.warm_up.is_some()),
@@ -108,12 +109,17 @@ fn list_special_refusals(
         ),
         (kind.is_startup() && typed.validate, "-c", "it sends no messages"),
         (
+            typed.program == MpiProgram::Hello && is_kept(typed),
+            "--json, --raw, --store and --label",
+            "it measures nothing; init times the start of the library",
+        ),
+        (
             kind.is_startup() && !typed.percentiles.is_empty(),
             "-z",
             "a library starts once in each job",
         ),
         (
-            typed.sizes.is_some() && !typed.test.has_size_range(),
+            typed.sizes.is_some() && !typed.program.test().has_size_range(),
             "-m",
             "its messages do not have a range of sizes",
         ),
@@ -216,6 +222,8 @@ mod tests {
             ("allgather -N cart:1:1", "allgather has no -N"),
             ("init -i 5", "init has no -i and -x"),
             ("init -c", "init has no -c"),
+            ("hello -i 5", "hello has no -i and -x"),
+            ("hello --json", "hello has no --json"),
             ("init -f", "init has no -f"),
             ("cas_latency -m 8", "cas_latency has no -m"),
             ("allreduce -w create", "allreduce has no -w"),

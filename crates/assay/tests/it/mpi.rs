@@ -270,6 +270,20 @@ fn start_of_library_is_timed_once() {
     assert_eq!(found.len(), 1, "{document}");
 }
 
+#[test]
+fn hello_prints_number_of_ranks() {
+    for mpi in &MPIS[..2] {
+        let Some(launcher) = mpi.launcher("hello_prints_number_of_ranks") else { continue };
+        let (world, _alone) = (World::new(), one_at_a_time());
+        let outcome =
+            mpi.start(&launcher, &world, 2, &["hello", "--preset", "osu-7"]).succeeded();
+        let expected = "# OSU MPI Hello World Test v7.5\nThis is a test with 2 processes\n";
+        assert!(outcome.out.ends_with(expected), "{}: {outcome:?}", mpi.row);
+        assert_eq!(outcome.out.matches("Hello").count(), 1, "{outcome:?}");
+        assert_eq!(world.json(&["list", "--json"])["runs"].as_array().unwrap().len(), 0);
+    }
+}
+
 /// Windows and synchronisations use functions and constants that differ between the interfaces.
 #[test]
 fn one_sided_options_pass_data_validation() {
