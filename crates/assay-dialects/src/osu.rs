@@ -9,7 +9,12 @@ use assay_model::benchmark::{
     Benchmark, MpiBenchmarkKind, MpiPattern, MpiTest, RemoteOperation, RmaSynchronization,
     WindowCreation,
 };
+use assay_model::mpi_outcome::MpiTopology;
 use serde::{Deserialize, Serialize};
+
+mod graph;
+
+pub use graph::parse_graph;
 
 /// Width of the first column and of most others.
 const SIZE_WIDTH: usize = 10;
@@ -56,6 +61,9 @@ pub struct OsuTable {
     /// Synchronisation of one-sided operations.
     #[serde(default)]
     pub synchronization: RmaSynchronization,
+    /// Topology of a neighbourhood collective.
+    #[serde(default)]
+    pub topology: Option<MpiTopology>,
 }
 
 /// Row of a table.
@@ -130,7 +138,7 @@ const FULL_OVERLAP: &[Column] = &[
 impl OsuTable {
     /// Renders the lines above the first row.
     pub fn render_head(&self) -> String {
-        let mut text = String::new();
+        let mut text = self.render_topology();
         if self.begins_with_an_empty_line() {
             text.push('\n');
         }
@@ -148,6 +156,32 @@ impl OsuTable {
         }
         text.push_str(&self.notes());
         text.push_str(&self.column_heads());
+        text
+    }
+
+    /// Renders the output of `osu_hello`, which has no table.
+    pub fn render_hello(&self) -> String {
+        let title = match self.layout {
+            OsuLayout::Osu5 => "# OSU MPI Hello World Test v5.4.3\n",
+            OsuLayout::Osu7 => "# OSU MPI Hello World Test v7.5\n",
+            OsuLayout::Assay => "",
+        };
+        format!("{title}This is a test with {} processes\n", self.ranks)
+    }
+
+    /// Renders the lines about the topology, which OSU's programs print before all others.
+    fn render_topology(&self) -> String {
+        let Some(MpiTopology { lengths, creation_s }) = &self.topology else {
+            return String::new();
+        };
+        let mark = if self.layout == OsuLayout::Assay { "# " } else { "" };
+        let mut text = String::new();
+        if !lengths.is_empty() {
+            let lengths: String = lengths.iter().map(|length| format!("{length} ")).collect();
+            let _ = writeln!(text, "{mark}Dimensions size = {lengths}");
+        }
+        let time_us = creation_s * MICRO;
+        let _ = writeln!(text, "{mark}Time took to create topology graph:{time_us:.2} us.");
         text
     }
 

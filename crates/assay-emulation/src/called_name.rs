@@ -5,9 +5,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use assay_model::benchmark::MpiTest;
-
-use crate::options::osu::find_unsupported_benchmark;
+use crate::options::osu::{MpiProgram, find_unsupported_benchmark};
 
 /// Names of tools with the command of each.
 const TOOLS: &[(&str, &[&str])] = &[
@@ -44,7 +42,7 @@ pub fn insert_command(mut words: Vec<OsString>) -> Vec<OsString> {
         .find(|(tool, _)| *tool == name)
         .map_or_else(Vec::new, |(_, command)| command.to_vec());
     let test = name.strip_prefix(OSU_PREFIX).and_then(|name| {
-        let known = MpiTest::from_name(name).map(MpiTest::name);
+        let known = MpiProgram::from_name(name).map(MpiProgram::name);
         known.or_else(|| find_unsupported_benchmark(name))
     });
     if let Some(test) = test {
@@ -86,6 +84,7 @@ mod tests {
             ("osu_latency -m 1:4", "assay mpi latency --preset osu-7 -m 1:4"),
             ("osu_bw --preset=assay", "assay mpi bw --preset=assay"),
             ("osu_latency_mt -x 1", "assay mpi latency_mt --preset osu-7 -x 1"),
+            ("osu_hello", "assay mpi hello --preset osu-7"),
             ("osu_other -x", "osu_other -x"),
             ("assay fio a.fio", "assay fio a.fio"),
             ("fio-3.33 a.fio", "fio-3.33 a.fio"),

@@ -15,7 +15,7 @@ use assay_stats::summarize::summarize;
 use assay_store::Store;
 use serde::{Deserialize, Serialize};
 
-use crate::options::osu::MpiArguments;
+use crate::options::osu::{MpiArguments, MpiProgram};
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::failure::exit_code;
@@ -66,13 +66,15 @@ fn run_rank(
 ) -> Result<u8, CommandFailure> {
     options::check_options(typed)?;
     let mpi_options = options::to_mpi_options(typed);
-    let failed_code = exit_code(FailureKind::Measurement);
     let task = RankTask {
         options: &mpi_options,
         env: launched,
         outcome_file: typed.raw.as_deref(),
-        failure_exit_code: failed_code,
+        failure_exit_code: exit_code(FailureKind::Measurement),
     };
+    if typed.program == MpiProgram::Hello {
+        return greet(&task, terminal);
+    }
     let prints = !typed.json && typed.raw.is_none();
     let mut quiet = EmulationListener::new(&typed.keep);
     let mut quiet = Some(&mut quiet);
@@ -114,7 +116,7 @@ fn run_rank(
         }
     };
     if !result.is_root {
-        return Ok(if result.is_damaged { failed_code } else { 0 });
+        return Ok(if result.is_damaged { task.failure_exit_code } else { 0 });
     }
     if let Some(mut recording) = recording {
         recording.record_partial(0, job::entries(&result.outcome), &[])?;
@@ -126,6 +128,21 @@ fn run_rank(
         }
     }
     result.verdict.map(|()| 0)
+}
+
+/// Runs `assay mpi hello`: prints the number of ranks, as `osu_hello` does, and stores nothing.
+fn greet(task: &RankTask<'_>, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    let ranks = job::greet(task, &mut |event| {
+        if let RankEvent::Note(phrase) = event {
+            terminal.note(&words::phrase(phrase));
+        }
+        Ok(())
+    })?;
+    if let Some(outcome) = ranks {
+        let started = OsuOutcome::new(task.options, &outcome);
+        terminal.print(&(started.render_ranks() + &started.table.render_hello()));
+    }
+    Ok(0)
 }
 
 /// Starts the record of the job, before its first message; `None` if the library is unknown.
@@ -191,6 +208,10 @@ impl OsuOutcome {
 
     /// Renders library, ranks and launcher as comments, then the head of the table.
     fn render_head(&self) -> String {
+        self.render_ranks() + &self.table.render_head()
+    }
+
+    fn render_ranks(&self) -> String {
         let library = self.library.as_ref().map_or_else(String::new, |it| {
             let (name, version, abi, path) = (&it.name, &it.version, it.abi.name(), &it.path);
             format!("# {name} {version}, {abi} ABI, MPI {}: {path}\n", it.standard)
@@ -198,8 +219,7 @@ impl OsuOutcome {
         let ranks: Vec<String> =
             self.ranks.iter().map(|it| format_placement(&it.host, &it.cpus)).collect();
         let (count, ranks) = (ranks.len(), ranks.join(", "));
-        let head = self.table.render_head();
-        format!("{library}# {count} ranks by {}: {ranks}\n{head}", self.launcher)
+        format!("{library}# {count} ranks by {}: {ranks}\n", self.launcher)
     }
 
     /// Renders the doubts as comments below the table.

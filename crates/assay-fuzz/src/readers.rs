@@ -9,7 +9,7 @@ use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::lint;
 use assay_dialects::wire::iperf3::{self, Cookie, Iperf3Parameters, Iperf3Results};
 use assay_dialects::wire::{ntttcp, qperf, sockperf};
-use assay_dialects::{fio, ior, mdtest, vdbench};
+use assay_dialects::{fio, ior, mdtest, osu, vdbench};
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::{self, Placement};
 use assay_model::workload::measurement_mode::LatencyGoal;
@@ -68,6 +68,7 @@ pub const READERS: &[FuzzedReader] = &[
     reader("stream", &["assay-adapters/tests/golden/stream/*"], &[], tools::stream),
     reader("likwid-bench", &["assay-adapters/tests/golden/likwid-bench/*"], &[], tools::likwid),
     reader("osu", &["assay-adapters/tests/golden/osu/*"], &[], tools::osu),
+    reader("osu-graph", &[], &["# from, to\n2, 0\n0,1\n\n1,3\n"], osu_graph),
     reader("imb", &["assay-adapters/tests/golden/imb/*"], &[], tools::imb),
     reader("fio-output", &["assay-adapters/tests/golden/fio/*"], &[], tools::fio),
     reader("ior-output", &["assay-adapters/tests/golden/ior/*"], &[], tools::ior),
@@ -319,6 +320,15 @@ fn compile_ior(words: &[String], script: &str) -> String {
 
 fn ior_words(bytes: &[u8]) -> String {
     compile_ior(&split_words(bytes), "")
+}
+
+fn osu_graph(bytes: &[u8]) -> String {
+    describe_result(osu::parse_graph(&String::from_utf8_lossy(bytes)), |topology| {
+        let neighbors = topology.neighbors(0, &[]);
+        let is_rank = |rank: &u32| u64::from(*rank) < topology.min_ranks();
+        assert!(neighbors.sources.iter().all(is_rank), "a neighbour is no rank");
+        topology.max_degree(&[]) + neighbors.destinations.len()
+    })
 }
 
 fn mdtest_words(bytes: &[u8]) -> String {

@@ -19,6 +19,7 @@ mod contents;
 mod figures;
 mod loaded_library;
 mod message_memory;
+mod neighborhood;
 mod one_sided;
 mod one_sided_contents;
 mod pairs;
@@ -28,6 +29,8 @@ mod process_set;
 mod rank_parts;
 mod timing;
 mod window;
+
+use assay_model::benchmark::Neighbors;
 
 use calls::MpiCallError;
 use communicator::Communicator;
@@ -114,6 +117,23 @@ impl MpiWorld {
     /// Returns the number of ranks.
     pub fn size(&self) -> u32 {
         with!(&self.0, Inner, comm => comm.size.cast_unsigned())
+    }
+
+    /// Divides the ranks among the dimensions of a grid, as the library does.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn divide_ranks(&self, dimensions: u32) -> Result<Vec<u32>, MpiError> {
+        with!(&self.0, Inner, comm => comm.divide_ranks(dimensions).map_err(|refused| to_mpi_error(comm, refused)))
+    }
+
+    /// Creates the communicator in which neighbourhood collectives run. Returns the seconds that it
+    /// took, mean over the ranks; valid only on rank 0.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn join_neighborhood(&mut self, neighbors: Neighbors) -> Result<f64, MpiError> {
+        with!(&mut self.0, Inner, comm => comm.join_neighborhood(neighbors).map_err(|refused| to_mpi_error(comm, refused)))
     }
 
     /// Broadcasts rank 0's number to all ranks.

@@ -16,8 +16,8 @@ mod storage;
 mod table;
 
 pub use mpi::{
-    Collective, MpiBenchmarkKind, MpiPattern, MpiTest, RemoteOperation, RmaSynchronization,
-    WindowCreation,
+    Collective, MpiBenchmarkKind, MpiPattern, MpiTest, NeighborTopology, Neighbors,
+    RemoteOperation, RmaSynchronization, WindowCreation,
 };
 pub use rdma::RdmaTest;
 use table::benchmark_table;

@@ -37,12 +37,24 @@ pub struct MpiOutcome {
     /// Settings that differ from the preset's and OSU's defaults, as OSU prints them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<String>,
+    /// Topology of a neighbourhood collective.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<MpiTopology>,
     /// Results of all measured sizes, in order.
     pub sizes: Vec<MpiSizeResult>,
     /// Whether all sizes were measured and all contents were correct.
     pub complete: bool,
     /// Reason why not.
     pub failure: Option<MpiFailure>,
+}
+
+/// Topology of the ranks, created once for all sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MpiTopology {
+    /// Length of each dimension of a grid; empty for a graph.
+    pub lengths: Vec<u32>,
+    /// Seconds of its creation, mean over the ranks.
+    pub creation_s: f64,
 }
 
 /// The library that was opened.

@@ -14,6 +14,7 @@ fn table(test: MpiTest, shape: OsuLayout) -> OsuTable {
         element: "MPI_INT".to_owned(),
         window_creation: WindowCreation::Allocate,
         synchronization: RmaSynchronization::Flush,
+        topology: None,
     }
 }
 
@@ -112,13 +113,23 @@ fn tables_match_osu_output() {
 /// Parses the tables of a file of several OSU programs and renders them again.
 fn render_again(text: &str, layout: OsuLayout) -> String {
     let (mut ours, mut current) = (String::new(), None);
+    let (mut lengths, mut topology) = (Vec::new(), None);
     for line in text.lines() {
+        if let Some(dimensions) = line.strip_prefix("Dimensions size = ") {
+            lengths = dimensions.split_whitespace().map(|it| it.parse().unwrap()).collect();
+        } else if let Some(time) = line.strip_prefix("Time took to create topology graph:") {
+            let time_us: f64 = time.strip_suffix(" us.").unwrap().parse().unwrap();
+            let lengths = std::mem::take(&mut lengths);
+            topology = Some(MpiTopology { lengths, creation_s: time_us / MICRO });
+        }
         let title = line.strip_prefix("# ").and_then(|it| it.rsplit_once(" v"));
         let known = title.and_then(|(title, _)| {
-            MpiTest::ALL.into_iter().find(|test| test.osu_title() == title)
+            MpiTest::ALL.into_iter().find(|test| {
+                test.osu_title() == title && test.kind().is_neighborhood() == topology.is_some()
+            })
         });
         if let Some(test) = known {
-            current = Some(table(test, layout));
+            current = Some(OsuTable { topology: topology.take(), ..table(test, layout) });
         }
         let Some(table) = &mut current else { continue };
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -150,6 +161,7 @@ fn tables_of_all_benchmarks_match_osu_output() {
     for (file, layout) in [
         ("7.4-tables", OsuLayout::Osu7),
         ("7.4-full-tables", OsuLayout::Osu7),
+        ("7.4-neighborhood-tables", OsuLayout::Osu7),
         ("5.4.3-tables", OsuLayout::Osu5),
         ("5.4.3-full-tables", OsuLayout::Osu5),
     ] {

@@ -1,16 +1,18 @@
 //! Options of `assay mpi`: OSU's options with OSU's meaning, and assay's own.
 
+mod topology;
 mod unsupported;
 mod unsupported_benchmarks;
 
 use std::path::PathBuf;
 
-use assay_model::benchmark::{MpiTest, RmaSynchronization, WindowCreation};
+use assay_model::benchmark::{MpiTest, NeighborTopology, RmaSynchronization, WindowCreation};
 use assay_model::quantity::Bytes;
 use assay_model::workload::MpiPreset;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use self::topology::parse_topology;
 use self::unsupported::UnsupportedMpiArguments;
 pub use self::unsupported_benchmarks::find_unsupported_benchmark;
 use assay_console::options::{RecordArguments, parse_seconds};
@@ -18,8 +20,8 @@ use assay_console::options::{RecordArguments, parse_seconds};
 #[derive(Debug, Args)]
 pub struct MpiArguments {
     /// Benchmark, named like OSU's programs
-    #[arg(value_name = "BENCHMARK", value_parser = test_parser())]
-    pub test: MpiTest,
+    #[arg(value_name = "BENCHMARK", value_parser = program_parser())]
+    pub program: MpiProgram,
     /// Method: assay's records every batch and gives intervals; OSU's gives one figure
     #[arg(long, value_enum, default_value_t = PresetArgument::Assay)]
     pub preset: PresetArgument,
@@ -50,6 +52,10 @@ pub struct MpiArguments {
     #[arg(short = 't', long = "num-test-calls", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub tests: Option<u32>,
+    /// Neighbourhood collectives: cart:DIMENSIONS:RADIUS, or graph:FILE with a line FROM,TO for each edge
+    /// [default: cart:1:1]
+    #[arg(short = 'N', long = "nhbr", value_name = "TOPOLOGY", value_parser = parse_topology)]
+    pub topology: Option<NeighborTopology>,
     /// Initialise with MPI_Session_init (MPI 4)
     #[arg(short = 'I', long = "session")]
     pub process_set: bool,
@@ -89,6 +95,41 @@ pub struct MpiArguments {
     pub keep: RecordArguments,
     #[command(flatten)]
     pub refused: UnsupportedMpiArguments,
+}
+
+/// Program of OSU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MpiProgram {
+    /// Benchmark.
+    Test(MpiTest),
+    /// Initialises the library and prints the number of ranks.
+    Hello,
+}
+
+impl MpiProgram {
+    const HELLO: &str = "hello";
+
+    /// Returns the program with a name after `osu_`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let hello = (name == Self::HELLO).then_some(Self::Hello);
+        hello.or_else(|| MpiTest::from_name(name).map(Self::Test))
+    }
+
+    /// Returns the name after `osu_`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Test(test) => test.name(),
+            Self::Hello => Self::HELLO,
+        }
+    }
+
+    /// Returns the benchmark; that of the initialisation for the program that does no more.
+    pub const fn test(self) -> MpiTest {
+        match self {
+            Self::Test(test) => test,
+            Self::Hello => MpiTest::Init,
+        }
+    }
 }
 
 /// Measurement method.
@@ -198,12 +239,13 @@ pub struct MessageSizeRange {
     pub maximum_bytes: Option<u64>,
 }
 
-fn test_parser() -> impl TypedValueParser<Value = MpiTest> {
-    let known = MpiTest::ALL.into_iter().map(|test| PossibleValue::new(test.name()));
+fn program_parser() -> impl TypedValueParser<Value = MpiProgram> {
+    let known = MpiTest::ALL.into_iter().map(MpiTest::name).chain([MpiProgram::HELLO]);
+    let known = known.map(PossibleValue::new);
     let refused =
         unsupported_benchmarks::names().map(|name| PossibleValue::new(name).hide(true));
     PossibleValuesParser::new(known.chain(refused)).try_map(|name| {
-        MpiTest::from_name(&name).ok_or_else(|| unsupported_benchmarks::explain(&name))
+        MpiProgram::from_name(&name).ok_or_else(|| unsupported_benchmarks::explain(&name))
     })
 }
 

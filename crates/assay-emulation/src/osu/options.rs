@@ -7,13 +7,14 @@ use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::options::MpiOptions;
 
 use crate::options::osu::{
-    BufferNumber, ElementType, MpiArguments, SynchronizationArgument, WindowArgument,
+    BufferNumber, ElementType, MpiArguments, MpiProgram, SynchronizationArgument,
+    WindowArgument,
 };
 
 /// Returns the options for the engine.
 pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
     MpiOptions {
-        test: typed.test,
+        test: typed.program.test(),
         preset: typed.preset.to_preset(),
         minimum_bytes: typed.sizes.and_then(|sizes| sizes.minimum_bytes),
         maximum_bytes: typed.sizes.and_then(|sizes| sizes.maximum_bytes),
@@ -26,6 +27,7 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
         },
         window_creation: typed.window_creation.map(WindowArgument::to_creation),
         synchronization: typed.synchronization.map(SynchronizationArgument::to_synchronization),
+        topology: typed.topology.clone().unwrap_or_default(),
         test_calls: typed.tests.unwrap_or(0),
         process_set: typed.process_set,
         validate: typed.validate,
@@ -48,7 +50,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
     if let Some(refusal) = &typed.refused.first {
         return Err(to_failure(refusal, FailureKind::Usage));
     }
-    let (kind, name) = (typed.test.kind(), typed.test.name());
+    let (kind, name) = (typed.program.test().kind(), typed.program.name());
     let senseless = [
         (
             typed.buffers.is_some() && !kind.is_pairwise(),
@@ -98,7 +100,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
 fn list_special_refusals(
     typed: &MpiArguments,
 ) -> impl Iterator<Item = (bool, &'static str, &'static str)> {
-    let kind = typed.test.kind();
+    let kind = typed.program.test().kind();
     [
         (
             kind.is_startup() && (typed.iterations.is_some() || typed.warm_up.is_some()),
@@ -107,12 +109,17 @@ fn list_special_refusals(
         ),
         (kind.is_startup() && typed.validate, "-c", "it sends no messages"),
         (
+            typed.program == MpiProgram::Hello && is_kept(typed),
+            "--json, --raw, --store and --label",
+            "it measures nothing; init times the start of the library",
+        ),
+        (
             kind.is_startup() && !typed.percentiles.is_empty(),
             "-z",
             "a library starts once in each job",
         ),
         (
-            typed.sizes.is_some() && !typed.test.has_size_range(),
+            typed.sizes.is_some() && !typed.program.test().has_size_range(),
             "-m",
             "its messages do not have a range of sizes",
         ),
@@ -125,6 +132,11 @@ fn list_special_refusals(
             typed.synchronization.is_some() && !kind.is_one_sided(),
             "-s",
             "only one-sided benchmarks synchronise a window",
+        ),
+        (
+            typed.topology.is_some() && !kind.is_neighborhood(),
+            "-N",
+            "only neighbourhood collectives have a topology",
         ),
         (
             kind == MpiBenchmarkKind::RemoteBidirectional && has_passive_target(typed),
@@ -141,6 +153,14 @@ fn list_special_refusals(
     .into_iter()
 }
 
+/// Whether the result is to be printed or stored in a form of its own.
+fn is_kept(typed: &MpiArguments) -> bool {
+    typed.json
+        || typed.raw.is_some()
+        || typed.keep.store.folder.is_some()
+        || typed.keep.label.is_some()
+}
+
 fn has_passive_target(typed: &MpiArguments) -> bool {
     let given = typed.synchronization.map(SynchronizationArgument::to_synchronization);
     given.is_some_and(|it| !it.is_active())
@@ -148,7 +168,7 @@ fn has_passive_target(typed: &MpiArguments) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use assay_run::mpi::method::{message_sizes, osu_pass};
+    use assay_run::mpi::method::{message_sizes, osu_pass, unusual_settings};
     use clap::{Args as _, Command, FromArgMatches as _};
 
     use super::*;
@@ -170,6 +190,7 @@ mod tests {
             ("reduce_scatter", 4, 1 << 20, 19),
             ("alltoallw", 1, 1 << 20, 21),
             ("get_bw", 1, 4 << 20, 23),
+            ("neighbor_allgather", 1, 1 << 20, 21),
             ("acc_latency", 4, 4 << 20, 21),
             ("cas_latency", 4, 4, 1),
             ("cas_latency --preset osu-5.4.3", 8, 8, 1),
@@ -198,8 +219,11 @@ mod tests {
             ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
             ("put_bibw -s flush", "put_bibw has no -s of a passive target"),
             ("latency -s fence", "latency has no -s"),
+            ("allgather -N cart:1:1", "allgather has no -N"),
             ("init -i 5", "init has no -i and -x"),
             ("init -c", "init has no -c"),
+            ("hello -i 5", "hello has no -i and -x"),
+            ("hello --json", "hello has no --json"),
             ("init -f", "init has no -f"),
             ("cas_latency -m 8", "cas_latency has no -m"),
             ("allreduce -w create", "allreduce has no -w"),
@@ -230,8 +254,27 @@ mod tests {
             "fop_latency -T mpi_float -s lock_all",
             "ireduce_scatter_block -f -t 10",
             "reduce -k fixed:0 -T mpi_int",
+            "neighbor_alltoallw -N cart:2:1 -f",
+            "ineighbor_allgather -t 10",
         ] {
             assert!(check_options(&typed(words)).is_ok(), "{words}");
+        }
+    }
+
+    #[test]
+    fn unusual_options_are_settings() {
+        for (words, expected) in [
+            ("bw -b multiple", vec!["Buffers: multiple"]),
+            ("put_bw", vec![]),
+            ("bw -b single", vec![]),
+            // A single message has one buffer anyway.
+            ("latency -b multiple", vec![]),
+            (
+                "acc_latency -T mpi_int -w create",
+                vec!["Datatype: MPI_INT", "Window creation: MPI_Win_create"],
+            ),
+        ] {
+            assert_eq!(unusual_settings(&to_mpi_options(&typed(words))), expected, "{words}");
         }
     }
 
@@ -251,6 +294,7 @@ mod tests {
             ("allreduce --preset osu-5.4.3", 65_536, 100, 10),
             ("reduce_scatter --preset osu-5.4.3", 32_768, 1000, 100),
             ("iallgatherv --preset osu-7", 16_384, 100, 10),
+            ("ineighbor_alltoall --preset osu-7", 8192, 1000, 100),
             ("put_bw --preset osu-7", 8192, 100, 10),
             ("acc_latency --preset osu-5.4.3", 16_384, 1000, 10),
             ("allreduce --preset osu-7", 16_384, 100, 10),

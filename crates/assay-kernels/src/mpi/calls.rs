@@ -53,6 +53,8 @@ type SendPtr = *const c_void;
 type ReceivePtr = *mut c_void;
 /// Counts or displacements of all ranks.
 type Counts = *const c_int;
+/// Displacements in bytes.
+type Offsets = *const isize;
 
 table! {
     /// Functions of one library; `H` is its handle type.
@@ -108,6 +110,19 @@ table! {
     iall_to_all_w = "MPI_Ialltoallw"(SendPtr, Counts, Counts, *const H, ReceivePtr, Counts, Counts, *const H, H, *mut H) -> c_int;
     igather_v = "MPI_Igatherv"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, c_int, H, *mut H) -> c_int;
     iscatter_v = "MPI_Iscatterv"(SendPtr, Counts, Counts, H, ReceivePtr, c_int, H, c_int, H, *mut H) -> c_int;
+    dims_create = "MPI_Dims_create"(c_int, c_int, *mut c_int) -> c_int;
+    dist_graph_create_adjacent = "MPI_Dist_graph_create_adjacent"(H, c_int, Counts, Counts, c_int, Counts, Counts, H, c_int, *mut H) -> c_int;
+    communicator_free = "MPI_Comm_free"(*mut H) -> c_int;
+    neighbor_all_gather = "MPI_Neighbor_allgather"(SendPtr, c_int, H, ReceivePtr, c_int, H, H) -> c_int;
+    neighbor_all_gather_v = "MPI_Neighbor_allgatherv"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, H) -> c_int;
+    neighbor_all_to_all = "MPI_Neighbor_alltoall"(SendPtr, c_int, H, ReceivePtr, c_int, H, H) -> c_int;
+    neighbor_all_to_all_v = "MPI_Neighbor_alltoallv"(SendPtr, Counts, Counts, H, ReceivePtr, Counts, Counts, H, H) -> c_int;
+    neighbor_all_to_all_w = "MPI_Neighbor_alltoallw"(SendPtr, Counts, Offsets, *const H, ReceivePtr, Counts, Offsets, *const H, H) -> c_int;
+    ineighbor_all_gather = "MPI_Ineighbor_allgather"(SendPtr, c_int, H, ReceivePtr, c_int, H, H, *mut H) -> c_int;
+    ineighbor_all_gather_v = "MPI_Ineighbor_allgatherv"(SendPtr, c_int, H, ReceivePtr, Counts, Counts, H, H, *mut H) -> c_int;
+    ineighbor_all_to_all = "MPI_Ineighbor_alltoall"(SendPtr, c_int, H, ReceivePtr, c_int, H, H, *mut H) -> c_int;
+    ineighbor_all_to_all_v = "MPI_Ineighbor_alltoallv"(SendPtr, Counts, Counts, H, ReceivePtr, Counts, Counts, H, H, *mut H) -> c_int;
+    ineighbor_all_to_all_w = "MPI_Ineighbor_alltoallw"(SendPtr, Counts, Offsets, *const H, ReceivePtr, Counts, Offsets, *const H, H, *mut H) -> c_int;
     win_allocate = "MPI_Win_allocate"(isize, c_int, H, H, *mut c_void, *mut H) -> c_int;
     win_create = "MPI_Win_create"(*mut c_void, isize, c_int, H, H, *mut H) -> c_int;
     win_create_dynamic = "MPI_Win_create_dynamic"(H, H, *mut H) -> c_int;

@@ -69,11 +69,21 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             | Collective::AllToAllV
             | Collective::AllToAllW
             | Collective::Scatter
-            | Collective::ScatterV => {
+            | Collective::ScatterV
+            | Collective::NeighborAllGather
+            | Collective::NeighborAllGatherV => {
                 // The seed of a part identifies its sender and its receiver.
                 let parts = self.send.as_mut_slice::<u8>().chunks_exact_mut(bytes.max(1));
                 for (to, part) in parts.enumerate() {
                     fill_bytes(part, message_seed(turn, rank, to));
+                }
+            }
+            Collective::NeighborAllToAll
+            | Collective::NeighborAllToAllV
+            | Collective::NeighborAllToAllW => {
+                let parts = self.send.as_mut_slice::<u8>().chunks_exact_mut(bytes.max(1));
+                for (to, part) in self.comm.neighbors.destinations.iter().zip(parts) {
+                    fill_bytes(part, message_seed(turn, rank, *to as usize));
                 }
             }
         }
@@ -110,10 +120,26 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             Collective::AllToAll | Collective::AllToAllV | Collective::AllToAllW => (0..ranks)
                 .map(|from| has_contents(part(from), message_seed(turn, from, rank as usize)))
                 .collect(),
+            Collective::NeighborAllGather | Collective::NeighborAllGatherV => {
+                self.check_neighbors(|from| message_seed(turn, from, 0))
+            }
+            Collective::NeighborAllToAll
+            | Collective::NeighborAllToAllV
+            | Collective::NeighborAllToAllW => {
+                self.check_neighbors(|from| message_seed(turn, from, rank as usize))
+            }
             Collective::Scatter | Collective::ScatterV => {
                 vec![has_contents(part(0), message_seed(turn, ROOT, rank as usize))]
             }
         }
+    }
+
+    /// Returns whether the part from each neighbour has the contents of the seed of its sender.
+    fn check_neighbors(&self, seed: impl Fn(c_int) -> u64) -> Vec<bool> {
+        let parts =
+            self.receive.as_slice::<u8>().chunks_exact((self.message_bytes as usize).max(1));
+        let sources = self.comm.neighbors.sources.iter().zip(parts);
+        sources.map(|(from, part)| has_contents(part, seed(from.cast_signed()))).collect()
     }
 
     /// Returns whether the first `elements` numbers received are the sums of the numbers from

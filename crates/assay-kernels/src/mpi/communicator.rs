@@ -8,6 +8,8 @@ use std::ptr;
 
 use crate::clock::now_ns;
 
+use assay_model::benchmark::{Collective, Neighbors};
+
 use super::abi::{Constants, Handle};
 use super::calls::{MpiCalls, MpiResult, PersistentCollectiveCalls, check_call};
 use super::process_set::{ProcessSet, ProcessSetCalls};
@@ -30,6 +32,10 @@ pub(super) struct Communicator<H: Handle> {
     pub(super) size: c_int,
     /// Seconds that the initialisation took on this rank.
     pub(super) startup_s: f64,
+    /// Communicator of a topology, if there is one.
+    neighborhood: Option<H>,
+    /// Neighbours in the topology, in the order of their parts.
+    pub(super) neighbors: Neighbors,
     /// Session that initialised the library, if any; `names.world` is its communicator then.
     process_set: Option<ProcessSet<H>>,
 }
@@ -84,11 +90,27 @@ impl<H: Handle> Communicator<H> {
         check_call("MPI_Comm_rank", unsafe { (calls.rank)(names.world, &raw mut rank) })?;
         // SAFETY: as above.
         check_call("MPI_Comm_size", unsafe { (calls.size)(names.world, &raw mut size) })?;
-        Ok(Self { calls, constants: names, persistent, rank, size, startup_s, process_set })
+        Ok(Self {
+            calls,
+            constants: names,
+            persistent,
+            rank,
+            size,
+            startup_s,
+            neighborhood: None,
+            neighbors: Neighbors::default(),
+            process_set,
+        })
     }
 
     /// Finalises the library on all ranks.
     pub(super) fn finish(&self) -> MpiResult {
+        if let Some(mut neighborhood) = self.neighborhood {
+            // SAFETY: the communicator was created by `join_neighborhood`, and no operation is
+            // pending.
+            let code = unsafe { (self.calls.communicator_free)(&raw mut neighborhood) };
+            check_call("MPI_Comm_free", code)?;
+        }
         if let Some(process_set) = &self.process_set {
             return process_set.finish();
         }
@@ -101,6 +123,18 @@ impl<H: Handle> Communicator<H> {
         // SAFETY: may be called at any time; it does not return if it can end the processes.
         unsafe { (self.calls.abort)(self.constants.world, code) };
         std::process::exit(code)
+    }
+
+    /// Keeps the communicator of a topology until the library is finalised.
+    pub(super) fn set_neighborhood(&mut self, created: H, neighbors: Neighbors) {
+        self.neighborhood = Some(created);
+        self.neighbors = neighbors;
+    }
+
+    /// Returns the communicator of an operation: that of the topology, or of all ranks.
+    pub(super) fn communicator_of(&self, operation: Collective) -> H {
+        let neighborhood = self.neighborhood.filter(|_| operation.is_neighborhood());
+        neighborhood.unwrap_or(self.constants.world)
     }
 
     /// Returns the library's message for an error code.

@@ -61,15 +61,16 @@ pub(super) fn slots(
     }
 }
 
-/// Returns the bytes of each rank's send and receive buffer; `None` beyond the address space.
+/// Returns the bytes of each rank's send and receive buffer; `None` beyond the address space. A
+/// collective has a part for each rank, or for each neighbour.
 pub(super) fn buffer_bytes(
     kind: MpiBenchmarkKind,
     bytes: usize,
-    ranks: usize,
+    parts: usize,
     window: u32,
     buffers: WindowBuffers,
 ) -> Option<(usize, usize)> {
-    let all = bytes.checked_mul(ranks)?;
+    let all = bytes.checked_mul(parts)?;
     Some(match kind.collective() {
         None => {
             let slots = bytes.checked_mul(slots(kind, bytes, window, buffers))?;
@@ -89,25 +90,32 @@ pub(super) fn buffer_bytes(
             Collective::AllGather
             | Collective::AllGatherV
             | Collective::Gather
-            | Collective::GatherV,
+            | Collective::GatherV
+            | Collective::NeighborAllGather
+            | Collective::NeighborAllGatherV,
         ) => (bytes, all),
-        Some(Collective::AllToAll | Collective::AllToAllV | Collective::AllToAllW) => {
-            (all, all)
-        }
+        Some(
+            Collective::AllToAll
+            | Collective::AllToAllV
+            | Collective::AllToAllW
+            | Collective::NeighborAllToAll
+            | Collective::NeighborAllToAllV
+            | Collective::NeighborAllToAllW,
+        ) => (all, all),
         Some(Collective::Scatter | Collective::ScatterV) => (all, bytes),
     })
 }
 
-/// Returns the bytes of memory that each rank needs for messages of `bytes`; `None` beyond the
-/// address space.
+/// Returns the bytes of memory that each rank needs for messages of `bytes` and a collective of
+/// `parts` parts; `None` beyond the address space.
 pub fn memory_bytes(
     kind: MpiBenchmarkKind,
     bytes: usize,
-    ranks: usize,
+    parts: usize,
     window: u32,
     buffers: WindowBuffers,
 ) -> Option<usize> {
-    let (send, receive) = buffer_bytes(kind, bytes, ranks, window, buffers)?;
+    let (send, receive) = buffer_bytes(kind, bytes, parts, window, buffers)?;
     let shared = if kind.is_one_sided() { receive } else { 0 };
     send.checked_add(receive)?.checked_add(shared)
 }

@@ -89,11 +89,12 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
         } = *request;
         let too_large =
             || PrepareError::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
-        let buffers = buffer_bytes(kind, bytes, comm.size as usize, window, window_buffers);
+        let part_count = comm.part_count(kind);
+        let buffers = buffer_bytes(kind, bytes, part_count, window, window_buffers);
         let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
         // The library may count a part of a collective in the sum over all ranks.
         let count = c_int::try_from(bytes).map_err(|_| too_large())?;
-        let parts = RankParts::new(kind, bytes, comm.size as usize, comm.constants.char)
+        let parts = RankParts::new(kind, bytes, part_count, comm.constants.char)
             .ok_or_else(too_large)?;
         let mut send = map_filled(send_bytes, b'a')?;
         let receive = map_filled(receive_bytes, b'b')?;

@@ -1,4 +1,5 @@
-//! Counts, displacements and types of the ranks' parts, which collectives with vectors take.
+//! Counts, displacements and types of the parts of ranks or neighbours, which collectives with vectors
+//! take.
 
 use std::ffi::c_int;
 
@@ -7,13 +8,15 @@ use assay_model::benchmark::{Collective, MpiBenchmarkKind};
 use super::abi::Handle;
 use super::message_memory::ELEMENT_BYTES;
 
-/// Parts of all ranks, in the order of ranks.
+/// Parts of all ranks, in the order of ranks, or of all neighbours.
 #[derive(Debug)]
 pub(super) struct RankParts<H: Handle> {
     /// Number of elements of each part.
     pub(super) counts: Vec<c_int>,
     /// Number of elements before each part.
     pub(super) displacements: Vec<c_int>,
+    /// Number of bytes before each part, for parts of characters.
+    pub(super) offsets: Vec<isize>,
     /// Type of the elements of each part.
     pub(super) types: Vec<H>,
 }
@@ -46,7 +49,8 @@ impl<H: Handle> RankParts<H> {
             displacements.push(c_int::try_from(sum).ok()?);
             sum = sum.checked_add(count(rank))?;
         }
-        Some(Self { counts, displacements, types: vec![char; ranks.len()] })
+        let offsets = displacements.iter().map(|before| *before as isize).collect();
+        Some(Self { counts, displacements, offsets, types: vec![char; ranks.len()] })
     }
 }
 

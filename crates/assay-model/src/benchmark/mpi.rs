@@ -8,17 +8,19 @@ use super::table::benchmark_table;
 mod definitions;
 mod kind;
 mod remote;
+mod topology;
 
 use definitions::{
     ACCUMULATE_LATENCY, BANDWIDTH, BOTH_WAYS, COMPARE_AND_SWAP_LATENCY, FETCH_AND_OP_LATENCY,
     GET_ACCUMULATE_LATENCY, GET_BANDWIDTH, GET_LATENCY, LATENCY, MESSAGE_RATE, MULTI_LATENCY,
     PERSISTENT_BANDWIDTH, PERSISTENT_BOTH_WAYS, PERSISTENT_LATENCY, PUT_BANDWIDTH,
-    PUT_BOTH_WAYS, PUT_LATENCY, STARTUP, collective, non_blocking, persistent,
+    PUT_BOTH_WAYS, PUT_LATENCY, STARTUP, collective, neighborhood, non_blocking, persistent,
 };
 use kind::{Collective as C, MpiBenchmarkKind as K};
 pub use kind::{Collective, MpiBenchmarkKind, MpiPattern};
 use remote::RemoteOperation as R;
 pub use remote::{RemoteOperation, RmaSynchronization, WindowCreation};
+pub use topology::{NeighborTopology, Neighbors};
 
 /// Declares the tests from one row each: identifier, definition, kind and the title that OSU's
 /// program prints.
@@ -163,6 +165,36 @@ mpi_table! {
     /// Non-blocking all-to-all exchange with counts and types, overlapped with computation.
     Ialltoallw, "mpi.ialltoallw", non_blocking("non-blocking all-to-all exchange with counts and types"), K::Overlap(C::AllToAllW),
         "OSU MPI Non-blocking All-to-Allw Personalized Exchange Latency Test";
+    /// Gather at the neighbours.
+    NeighborAllgather, "mpi.neighbor_allgather", neighborhood("gather from neighbours"), K::Collective(C::NeighborAllGather),
+        "OSU MPI Neighborhood Allgather Latency Test";
+    /// Gather at the neighbours, with counts.
+    NeighborAllgatherv, "mpi.neighbor_allgatherv", neighborhood("gather from neighbours, with counts"), K::Collective(C::NeighborAllGatherV),
+        "OSU MPI Neighborhood Allgatherv Latency Test";
+    /// Exchange between neighbours.
+    NeighborAlltoall, "mpi.neighbor_alltoall", neighborhood("exchange between neighbours"), K::Collective(C::NeighborAllToAll),
+        "OSU MPI Neighborhood Alltoall Latency Test";
+    /// Exchange between neighbours with counts.
+    NeighborAlltoallv, "mpi.neighbor_alltoallv", neighborhood("exchange between neighbours with counts"), K::Collective(C::NeighborAllToAllV),
+        "OSU MPI Neighborhood All-to-Allv Latency Test";
+    /// Exchange between neighbours with counts and types; OSU's program prints the title of another.
+    NeighborAlltoallw, "mpi.neighbor_alltoallw", neighborhood("exchange between neighbours with counts and types"), K::Collective(C::NeighborAllToAllW),
+        "OSU MPI All-to-Allw Personalized Exchange Latency Test";
+    /// Non-blocking gather at the neighbours, overlapped with computation.
+    IneighborAllgather, "mpi.ineighbor_allgather", non_blocking("non-blocking gather from neighbours"), K::Overlap(C::NeighborAllGather),
+        "OSU MPI Non-blocking Neighborhood Allgather Latency Test";
+    /// Non-blocking gather at the neighbours, with counts, overlapped with computation.
+    IneighborAllgatherv, "mpi.ineighbor_allgatherv", non_blocking("non-blocking gather from neighbours, with counts"), K::Overlap(C::NeighborAllGatherV),
+        "OSU MPI Non-blocking Neighborhood Allgatherv Latency Test";
+    /// Non-blocking exchange between neighbours, overlapped with computation.
+    IneighborAlltoall, "mpi.ineighbor_alltoall", non_blocking("non-blocking exchange between neighbours"), K::Overlap(C::NeighborAllToAll),
+        "OSU MPI Non-blocking Neighborhood Alltoall Latency Test";
+    /// Non-blocking exchange between neighbours with counts, overlapped with computation.
+    IneighborAlltoallv, "mpi.ineighbor_alltoallv", non_blocking("non-blocking exchange between neighbours with counts"), K::Overlap(C::NeighborAllToAllV),
+        "OSU MPI Non-blocking Neighborhood Alltoallv Latency Test";
+    /// Non-blocking exchange between neighbours with counts and types, overlapped with computation.
+    IneighborAlltoallw, "mpi.ineighbor_alltoallw", non_blocking("non-blocking exchange between neighbours with counts and types"), K::Overlap(C::NeighborAllToAllW),
+        "OSU MPI Non-blocking Neighborhood Alltoallw Latency Test";
     /// Barrier, with a persistent request.
     PersistentBarrier, "mpi.barrier_persistent", persistent("barrier over all ranks, persistent"), K::PersistentCollective(C::Barrier),
         "OSU MPI Barrier Persistent Latency Test";

@@ -260,6 +260,7 @@ mod tests {
             environment: BTreeMap::new(),
             window: if is_windowed(test) { 64 } else { 0 },
             settings: Vec::new(),
+            topology: None,
             sizes: vec![size(8), size(16)],
             complete: true,
             failure: None,

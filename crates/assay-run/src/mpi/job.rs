@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use assay_kernels::mpi::memory_bytes;
-use assay_model::benchmark::MpiPattern;
+use assay_model::benchmark::{MpiPattern, NeighborTopology};
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::StopReason;
 use assay_model::failure::FailureReason;
@@ -80,21 +80,12 @@ pub fn run(
 ) -> Result<RankOutcome, CommandFailure> {
     let RankTask { options, env: launcher_env, outcome_file, .. } = *task;
     let sizes = method::message_sizes(options);
-    check_rank_count(
-        options,
-        launcher_env.ranks.unwrap_or(if launcher_env.rank.is_some() { 2 } else { 1 }),
-    )?;
-    let library = ranks::open_library(options, launcher_env)?;
-    ranks::check_pmix_support(&library, launcher_env)?;
-    library.check_support(options.test.kind()).map_err(|error| ranks::mpi_failure(&error))?;
-    if let Some(note) = ranks::launcher_mismatch(&library, launcher_env) {
-        if launcher_env.is_reporting_rank() {
-            listener(RankEvent::Note(&note))?;
-        }
-        thread::sleep(NOTE_DELAY);
+    // Some launchers do not announce the number of ranks.
+    if launcher_env.ranks.is_some() || launcher_env.rank.is_none() {
+        check_rank_count(options, launcher_env.ranks.unwrap_or(1))?;
     }
-    let mut ranks = ranks::initialize(&library, launcher_env, options)?;
-    if let Err(failure) = check_ranks_and_memory(options, &ranks, &sizes) {
+    let mut ranks = connect_ranks(task, listener)?;
+    if let Err(failure) = check_ranks_and_memory(options, &mut ranks, &sizes) {
         drop(ranks.world.finish());
         return Err(failure);
     }
@@ -109,6 +100,39 @@ pub fn run(
         listener(RankEvent::AllMeasured(&ranks.outcome))?;
     }
     finish_launch(ranks, outcome_file)
+}
+
+/// Initialises the library on all ranks and finishes it. Returns the ranks, without any figures, on
+/// rank 0.
+///
+/// # Errors
+/// When the library cannot be initialised or finished.
+pub fn greet(
+    task: &RankTask<'_>,
+    listener: &mut RankListener<'_>,
+) -> Result<Option<MpiOutcome>, CommandFailure> {
+    let ConnectedRanks { world, outcome, .. } = connect_ranks(task, listener)?;
+    let is_root = world.rank() == 0;
+    world.finish().map_err(|error| ranks::mpi_failure(&error))?;
+    Ok(is_root.then_some(outcome))
+}
+
+/// Opens and initialises the library.
+fn connect_ranks(
+    task: &RankTask<'_>,
+    listener: &mut RankListener<'_>,
+) -> Result<ConnectedRanks, CommandFailure> {
+    let RankTask { options, env: launcher_env, .. } = *task;
+    let library = ranks::open_library(options, launcher_env)?;
+    ranks::check_pmix_support(&library, launcher_env)?;
+    library.check_support(options.test.kind()).map_err(|error| ranks::mpi_failure(&error))?;
+    if let Some(note) = ranks::launcher_mismatch(&library, launcher_env) {
+        if launcher_env.is_reporting_rank() {
+            listener(RankEvent::Note(&note))?;
+        }
+        thread::sleep(NOTE_DELAY);
+    }
+    ranks::initialize(&library, launcher_env, options)
 }
 
 fn measure_sizes(
@@ -249,10 +273,13 @@ fn workload(options: &MpiOptions, outcome: &MpiOutcome) -> Option<MpiWorkload> {
 
 fn check_ranks_and_memory(
     options: &MpiOptions,
-    ranks: &ConnectedRanks,
+    ranks: &mut ConnectedRanks,
     sizes: &[u64],
 ) -> Result<(), CommandFailure> {
     check_rank_count(options, ranks.world.size())?;
+    if options.test.kind().is_neighborhood() {
+        ranks.join_neighborhood(&options.topology)?;
+    }
     let Some(largest) = sizes.last() else {
         let smallest = method::minimum_bytes(options);
         return Err(CommandFailure::usage(
@@ -262,9 +289,12 @@ fn check_ranks_and_memory(
         .advise("write the smallest before the largest, like -m 4:4MiB"));
     };
     let kind = options.test.kind();
-    let size = ranks.world.size() as usize;
+    let parts = match &ranks.outcome.topology {
+        Some(topology) => options.topology.max_degree(&topology.lengths),
+        None => ranks.world.size() as usize,
+    };
     let each_rank_bytes = usize::try_from(*largest).ok().and_then(|bytes| {
-        memory_bytes(kind, bytes, size, method::window(options), options.buffers)
+        memory_bytes(kind, bytes, parts, method::window(options), options.buffers)
     });
     // Validation keeps four more copies of the window, which is one of three buffers.
     let each_rank_bytes = match options.validate && kind.is_one_sided() {
@@ -278,6 +308,9 @@ fn check_ranks_and_memory(
 /// two.
 fn check_rank_count(options: &MpiOptions, ranks: u32) -> Result<(), CommandFailure> {
     let name = options.test.name();
+    if options.test.kind().is_neighborhood() {
+        return check_topology_ranks(options, ranks);
+    }
     let missing = match options.test.pattern() {
         _ if ranks < 2 && !options.test.kind().is_startup() => Some("two ranks or more"),
         MpiPattern::Pair if ranks != 2 => Some("exactly two ranks"),
@@ -291,6 +324,27 @@ fn check_rank_count(options: &MpiOptions, ranks: u32) -> Result<(), CommandFailu
     };
     Err(CommandFailure::usage(format!("{name} needs {required}, and {actual}"))
         .advise(format!("start it with an MPI launcher: mpirun -n 2 assay mpi {name}")))
+}
+
+/// Checks that there are as many ranks as the topology needs.
+fn check_topology_ranks(options: &MpiOptions, ranks: u32) -> Result<(), CommandFailure> {
+    let (name, needed) = (options.test.name(), options.topology.min_ranks().max(2));
+    if u64::from(ranks) >= needed {
+        return Ok(());
+    }
+    let failure = CommandFailure::usage(format!(
+        "the topology of {name} needs {needed} ranks or more, and there are {ranks}"
+    ));
+    Err(match options.topology {
+        NeighborTopology::Cartesian { dimensions, radius } => failure
+            .with_reason(format!(
+                "a neighbourhood of cart:{dimensions}:{radius} has (2 × {radius} + 1)^{dimensions} ranks, all of them \
+                 different"
+            ))
+            .advise(format!("start more of them: mpirun -n {needed} assay mpi {name}")),
+        NeighborTopology::Graph { .. } => failure
+            .advise(format!("start more of them, or use a graph of the ranks 0 to {}", ranks.saturating_sub(1))),
+    })
 }
 
 /// Writes the outcome of a job that never began.
@@ -314,6 +368,7 @@ pub fn write_failed_outcome(
         environment: BTreeMap::new(),
         window: method::window(options),
         settings: method::unusual_settings(options),
+        topology: None,
         sizes: Vec::new(),
         complete: false,
         failure: Some(to_mpi_failure(failure)),

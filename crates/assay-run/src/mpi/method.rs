@@ -2,7 +2,7 @@
 //!
 //! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless a comment differs.
 
-use assay_kernels::mpi::{MpiPass, ReductionElement, Timing};
+use assay_kernels::mpi::{MpiPass, ReductionElement, Timing, WindowBuffers};
 use assay_model::benchmark::{
     Collective, MpiBenchmarkKind, MpiTest, RemoteOperation, RmaSynchronization, WindowCreation,
 };
@@ -47,7 +47,8 @@ pub fn synchronization(options: &MpiOptions) -> RmaSynchronization {
     options.synchronization.unwrap_or(options.test.kind().default_synchronization())
 }
 
-/// Returns the settings that differ from the preset's and OSU's defaults, as OSU prints them.
+/// Returns the settings that differ from the preset's and OSU's defaults, as OSU prints them; it does
+/// not print those of buffers.
 pub fn unusual_settings(options: &MpiOptions) -> Vec<String> {
     let kind = options.test.kind();
     let usual = reduction_element(&MpiOptions { element: None, ..options.clone() });
@@ -55,8 +56,10 @@ pub fn unusual_settings(options: &MpiOptions) -> Vec<String> {
         .element
         .filter(|element| kind.is_reduction() && *element != usual)
         .map(|element| format!("Datatype: {}", element_name(element)));
+    let buffers = (options.buffers == WindowBuffers::Multiple && kind.is_windowed())
+        .then(|| "Buffers: multiple".to_owned());
     if !kind.is_one_sided() {
-        return datatype.into_iter().collect();
+        return datatype.into_iter().chain(buffers).collect();
     }
     let (creation, synchronization) = (window_creation(options), synchronization(options));
     let creation = (creation != kind.default_window_creation())

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use assay_kernels::mpi::{ReductionElement, WindowBuffers};
-use assay_model::benchmark::{MpiTest, RmaSynchronization, WindowCreation};
+use assay_model::benchmark::{MpiTest, NeighborTopology, RmaSynchronization, WindowCreation};
 use assay_model::workload::MpiPreset;
 
 /// MPI benchmark with its method.
@@ -28,6 +28,8 @@ pub struct MpiOptions {
     pub window_creation: Option<WindowCreation>,
     /// Synchronisation of one-sided operations [default: OSU's].
     pub synchronization: Option<RmaSynchronization>,
+    /// Topology of neighbourhood collectives.
+    pub topology: NeighborTopology,
     /// Calls of `MPI_Test` during the computation that overlaps a non-blocking collective.
     pub test_calls: u32,
     /// Whether the library is initialised through a session (MPI 4).

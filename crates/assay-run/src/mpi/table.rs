@@ -40,6 +40,7 @@ pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
         validation: options.validate,
         ranks: outcome.ranks.len() as u32,
         window: method::window(options),
+        topology: outcome.topology.clone(),
         element: method::element_name(method::reduction_element(options)).to_owned(),
         window_creation: method::window_creation(options),
         synchronization: method::synchronization(options),

@@ -218,6 +218,7 @@ fn every_benchmark_passes_data_validation() {
             continue;
         };
         let (world, _alone) = (World::new(), one_at_a_time());
+        world.write("pair.adj", "0,1\n1,0\n");
         for test in MpiTest::ALL {
             let benchmark = test.name();
             if test == MpiTest::Init {
@@ -225,7 +226,10 @@ fn every_benchmark_passes_data_validation() {
             }
             let usual = ["--preset", "osu-7", "-i", "3", "-x", "1", "-c"];
             let sizes = if test.has_size_range() { &["-m", "8:64KiB"][..] } else { &[] };
-            let words = [&[benchmark], &usual[..], sizes].concat();
+            // A ring has three ranks, more than some machines have CPUs.
+            let graph = ["-N", "graph:pair.adj"];
+            let graph = if test.kind().is_neighborhood() { &graph[..] } else { &[] };
+            let words = [&[benchmark], &usual[..], sizes, graph].concat();
             let outcome = mpi.start(&launcher, &world, 2, &words);
             let is_new = matches!(test.kind(), MpiBenchmarkKind::PersistentCollective(_));
             if is_new && mpi.name == "Open MPI 4." {
@@ -234,11 +238,8 @@ fn every_benchmark_passes_data_validation() {
                 continue;
             }
             let outcome = outcome.succeeded();
-            let rows: Vec<&str> = outcome
-                .out
-                .lines()
-                .filter(|line| !line.starts_with('#') && !line.is_empty())
-                .collect();
+            let begins_with_digit = |it: &&str| it.trim_start().starts_with(char::is_numeric);
+            let rows: Vec<&str> = outcome.out.lines().filter(begins_with_digit).collect();
             let expected = if test.has_size_range() { 14 } else { 1 };
             assert_eq!(rows.len(), expected, "{} {benchmark}: {outcome:?}", mpi.row);
             // A barrier has no message to compare.
@@ -267,6 +268,20 @@ fn start_of_library_is_timed_once() {
     let document = mpi.start(&launcher, &world, 2, &["init", "--json"]).json();
     let found = results(&document, "mpi.init", "latency");
     assert_eq!(found.len(), 1, "{document}");
+}
+
+#[test]
+fn hello_prints_number_of_ranks() {
+    for mpi in &MPIS[..2] {
+        let Some(launcher) = mpi.launcher("hello_prints_number_of_ranks") else { continue };
+        let (world, _alone) = (World::new(), one_at_a_time());
+        let outcome =
+            mpi.start(&launcher, &world, 2, &["hello", "--preset", "osu-7"]).succeeded();
+        let expected = "# OSU MPI Hello World Test v7.5\nThis is a test with 2 processes\n";
+        assert!(outcome.out.ends_with(expected), "{}: {outcome:?}", mpi.row);
+        assert_eq!(outcome.out.matches("Hello").count(), 1, "{outcome:?}");
+        assert_eq!(world.json(&["list", "--json"])["runs"].as_array().unwrap().len(), 0);
+    }
 }
 
 /// Windows and synchronisations use functions and constants that differ between the interfaces.
@@ -308,6 +323,54 @@ fn vector_collectives_are_right_on_three_ranks() {
         let outcome = mpi.start(&launcher, &world, 3, &words).succeeded();
         assert_eq!(outcome.out.matches("Pass").count(), 5, "{benchmark}: {outcome:?}");
     }
+}
+
+/// Ranks with different numbers of neighbours, and with none to receive from.
+#[test]
+fn neighborhood_collectives_follow_their_topology() {
+    for mpi in &MPIS[..2] {
+        let Some(launcher) = mpi.launcher("neighborhood_collectives_follow_their_topology")
+        else {
+            continue;
+        };
+        let (world, _alone) = (World::new(), one_at_a_time());
+        world.write("graph.adj", "# from, to\n2, 0\n0, 1\n1, 2\n2, 3\n1,3\n0,3\n0,0\n");
+        for (ranks, words) in [
+            (4, ["neighbor_alltoallv", "-N", "graph:graph.adj"]),
+            (4, ["ineighbor_allgather", "-N", "graph:graph.adj"]),
+            (5, ["neighbor_alltoallw", "-N", "cart:1:2"]),
+        ] {
+            let usual = ["--preset", "osu-7", "-m", "8:16", "-i", "3", "-x", "1", "-c"];
+            let words = [&words[..], &usual[..]].concat();
+            let outcome = mpi.start(&launcher, &world, ranks, &words).succeeded();
+            assert_eq!(outcome.out.matches("Pass").count(), 2, "{words:?}: {outcome:?}");
+        }
+        let words = ["neighbor_allgather", "-N", "cart:2:1", "-m", "8"];
+        let outcome = mpi.start(&launcher, &world, 10, &words).failed_with(2);
+        let expected = "the library arranges 10 ranks as 5 × 2";
+        assert_eq!(outcome.err.matches(expected).count(), 1, "{outcome:?}");
+    }
+}
+
+/// The library would wait for an edge that only one of its ranks knows.
+#[test]
+fn rejects_graphs_that_differ_between_hosts() {
+    let mpi = &MPIS[0];
+    let Some(launcher) = mpi.launcher("rejects_graphs_that_differ_between_hosts") else {
+        return;
+    };
+    let (world, _alone) = (World::new(), one_at_a_time());
+    for (rank, edges) in [("0", "0,1\n"), ("1", "1,0\n")] {
+        std::fs::create_dir(world.path(rank)).unwrap();
+        world.write(&format!("{rank}/graph.adj"), edges);
+    }
+    let script = world.write("rank.sh", "cd \"$PMI_RANK\" && exec \"$@\"\n");
+    let mut command = Command::new(&launcher);
+    command.args(["-n", "2", "sh"]).arg(&script).arg(world.command(&[]).get_program());
+    command.args(["mpi", "neighbor_alltoall", "-N", "graph:graph.adj"]);
+    let outcome = run_to_end(command.current_dir(world.path("."))).failed_with(2);
+    let expected = "the file of rank 1 differs from that of rank 0";
+    assert_eq!(outcome.err.matches(expected).count(), 1, "{outcome:?}");
 }
 
 /// Separate buffers, tests during computation and sessions use handles and constants that differ
@@ -355,8 +418,22 @@ fn shown_table_equals_live_table() {
         vec!["put_bibw", "--preset", "osu-7", "-m", "4096:8192", "-i", "20"],
         vec!["fop_latency", "--preset", "osu-5.4.3", "-i", "20", "-c"],
         vec!["bcast_persistent", "--preset", "osu-7", "-m", "8:16", "-i", "20", "-f"],
+        vec![
+            "neighbor_alltoallw",
+            "--preset",
+            "osu-7",
+            "-m",
+            "8:16",
+            "-i",
+            "5",
+            "-x",
+            "1",
+            "-f",
+        ],
+        vec!["ineighbor_allgather", "-m", "8", "--budget", "100ms"],
     ] {
-        let live = mpi.start(&launcher, &world, 2, &words).succeeded();
+        let ranks = if words[0].contains("neighbor") { 3 } else { 2 };
+        let live = mpi.start(&launcher, &world, ranks, &words).succeeded();
         let shown = world.assay(&["show", "latest", "--as", "osu"]).succeeded();
         assert_eq!(shown.out, live.out, "{words:?}");
         // assay's own table, without a preset, is no table of OSU's.
@@ -377,7 +454,7 @@ fn shown_table_equals_live_table() {
         "the run is shorter than its messages: {document}"
     );
     let listed = world.json(&["list", "--json"]);
-    assert_eq!(listed["runs"].as_array().unwrap().len(), 9, "only rank 0 stores: {listed}");
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 11, "only rank 0 stores: {listed}");
     // Launches started by a suite are stored by the suite.
     for words in
         [vec!["--no-store"], vec!["--raw", "outcome.json"], vec!["--no-store", "--json"]]
@@ -466,7 +543,11 @@ fn bad_input_is_reported_once_with_remedy() {
         (2, vec!["put_bibw", "-s", "lock"], 2, "both ranks write at once; use pscw or fence"),
         (2, vec!["cas_latency", "-m", "8"], 2, "cas_latency has no -m"),
         (2, vec!["latency_mt"], 2, "initialised for one thread per rank; use latency"),
-        (2, vec!["neighbor_allgather"], 2, "neighbourhood collectives are not supported"),
+        (2, vec!["neighbor_allgather"], 2, "needs 3 ranks or more, and there are 2"),
+        (2, vec!["ineighbor_alltoall", "-N", "cart:2:1"], 2, "needs 9 ranks or more"),
+        (3, vec!["neighbor_alltoall", "-N", "cart:1"], 2, "expected cart:DIMENSIONS:RADIUS"),
+        (3, vec!["neighbor_alltoall", "-N", "graph:/nonexistent"], 2, "No such file"),
+        (2, vec!["allgather", "-N", "cart:1:1"], 2, "allgather has no -N"),
     ] {
         let outcome = mpi.start(&launcher, &world, ranks, &words).failed_with(code);
         assert_eq!(outcome.err.matches(expected).count(), 1, "{words:?}: {outcome:?}");

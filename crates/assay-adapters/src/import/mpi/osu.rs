@@ -2,7 +2,7 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{
-    MpiBenchmarkKind, MpiPattern, MpiTest, RmaSynchronization, WindowCreation,
+    MpiBenchmarkKind, MpiPattern, MpiTest, NeighborTopology, RmaSynchronization, WindowCreation,
 };
 
 use super::super::{FileContents, check_limit, missing, reject_cut_number};
@@ -109,6 +109,8 @@ struct OsuTest {
     pairs: Option<u64>,
     window: Option<u64>,
     settings: Vec<String>,
+    /// Whether the program created a topology.
+    is_neighborhood: bool,
     columns: Option<Vec<Column>>,
     rows: Vec<TableRow>,
     error: Option<ToolError>,
@@ -118,6 +120,7 @@ struct OsuTest {
 pub(super) fn read_osu(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
     let mut test: Option<OsuTest> = None;
+    let mut topology = TopologyLines::default();
     let mut count = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -125,10 +128,13 @@ pub(super) fn read_osu(text: &str) -> Result<FileContents, ToolError> {
             count += 1;
             check_limit(count, ("tests", MAX_MEASUREMENTS))?;
             contents.check_size()?;
-            let next = start_test(line, number);
+            let mut next = start_test(line, number);
+            std::mem::take(&mut topology).describe(&mut next);
             if let Some(previous) = test.replace(next) {
                 finish_test(previous, test.as_ref(), &mut contents);
             }
+        } else if topology.read_line(line, number, &mut contents) {
+            // It precedes the title of its test.
         } else if let Some(test) = &mut test {
             read_line(test, line, number, &mut contents);
         }
@@ -140,6 +146,42 @@ pub(super) fn read_osu(text: &str) -> Result<FileContents, ToolError> {
         finish_test(last, None, &mut contents);
     }
     Ok(contents)
+}
+
+/// Lines about the topology of a neighbourhood collective.
+#[derive(Debug, Default)]
+struct TopologyLines {
+    lengths: Vec<u32>,
+    is_created: bool,
+}
+
+impl TopologyLines {
+    /// Reads `Dimensions size = 3 3` or `Time took to create topology graph:12.34 us.`; returns
+    /// whether the line is one of them.
+    fn read_line(&mut self, line: &str, number: usize, contents: &mut FileContents) -> bool {
+        let line = line.trim_start_matches(['#', ' ']);
+        if let Some(lengths) = line.strip_prefix("Dimensions size = ") {
+            self.lengths =
+                lengths.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+            contents.recognise(number..=number, line, "condition");
+        } else if let Some(time) = line.strip_prefix("Time took to create topology graph:") {
+            self.is_created = true;
+            let what = format!("creation of the topology: {}", time.trim_end_matches('.'));
+            contents.leave_out(Some(number..=number), what, "it is no figure of the test");
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Adds the conditions of the topology to its test.
+    fn describe(self, test: &mut OsuTest) {
+        test.is_neighborhood = self.is_created;
+        if self.is_created && self.lengths.is_empty() {
+            test.settings.push(NeighborTopology::GRAPH.to_owned());
+        }
+        test.settings.extend(NeighborTopology::unusual_lengths(&self.lengths));
+    }
 }
 
 /// Parses a title: `# OSU MPI-CUDA Bandwidth Test v7.2`.
@@ -204,7 +246,7 @@ fn read_setting(test: &mut OsuTest, line: &str, number: usize, contents: &mut Fi
         test.buffers = Some(format!("{}{letters}", device.unwrap_or_default()));
     } else if let Some((name, value)) = line.split_once(": ") {
         let value = value.trim().trim_end_matches('.');
-        let kind = find_test(&test.title).map(MpiTest::kind);
+        let kind = find_test(test).map(MpiTest::kind);
         let is_default = match name.trim() {
             "Datatype" => value == default_datatype(kind),
             "Window creation" => {
@@ -236,9 +278,13 @@ fn read_setting(test: &mut OsuTest, line: &str, number: usize, contents: &mut Fi
     contents.recognise(number..=number, line, "condition");
 }
 
-/// Returns assay's test with a title.
-fn find_test(title: &str) -> Option<MpiTest> {
-    MpiTest::ALL.into_iter().find(|known| known.osu_title().eq_ignore_ascii_case(title))
+/// Returns assay's test with the title. Two programs of OSU print the same one; the one about
+/// neighbours prints a topology, too.
+fn find_test(test: &OsuTest) -> Option<MpiTest> {
+    let named = |known: &MpiTest| known.osu_title().eq_ignore_ascii_case(&test.title);
+    let is_alike = |known: &MpiTest| known.kind().is_neighborhood() == test.is_neighborhood;
+    let mut all = MpiTest::ALL.into_iter().filter(named);
+    all.clone().find(is_alike).or_else(|| all.next())
 }
 
 /// Returns the default datatype of a test, which assay's tests share: sums need numbers.
@@ -309,7 +355,7 @@ fn finish_test(test: OsuTest, next: Option<&OsuTest>, contents: &mut FileContent
         }
         return;
     }
-    let known = find_test(&test.title);
+    let known = find_test(&test);
     let dimensions = collect_dimensions(&test, known);
     let title = test.title.clone();
     let described =

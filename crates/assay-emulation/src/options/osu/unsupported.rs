@@ -70,12 +70,6 @@ const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
         "leave it out, or use OSU's own programs for derived types",
     ),
     OptionSpec::reject(
-        "-N --nhbr",
-        Text,
-        "neighbourhood collectives are not supported",
-        "use OSU's own programs for them",
-    ),
-    OptionSpec::reject(
         "-l --in-place",
         Switch,
         "send and receive buffers are separate, OSU's default",
@@ -149,7 +143,7 @@ mod tests {
     fn rejects_unsupported_options_except_defaults() {
         let options =
             ["-v", "-V", "-l", "-p 2", "-M 1", "-a 32", "-d cuda", "-r gpu", "-G png"];
-        let valued = ["-P x:y", "-D vect:2:1", "-N cart:1:1", "-k rotate"];
+        let valued = ["-P x:y", "-D vect:2:1", "-k rotate"];
         for words in options.into_iter().chain(valued).chain(["-R 0", "--in-place"]) {
             let only =
                 UnsupportedOnly::try_parse_from(["x"].into_iter().chain(words.split(' ')))

@@ -20,40 +20,14 @@ const UNSUPPORTED_BENCHMARKS: &[UnsupportedBenchmarks] = &[
         instead: "use multi_lat for several pairs of ranks",
     },
     UnsupportedBenchmarks {
-        names: &["hello"],
-        reason: "it prints a line and measures nothing",
-        instead: "use init for the library, or assay exec 'mpirun -n 2 true' for the launcher",
-    },
-    UnsupportedBenchmarks {
         names: &["bw_fan_in", "bw_fan_out"],
-        reason: "senders and receivers of one rank each are not supported",
+        reason: "one rank with a partner on each of several hosts is not supported",
         instead: "use mbw_mr for several pairs of ranks",
-    },
-    UnsupportedBenchmarks {
-        names: &["get_mbw", "get_multi_lat"],
-        reason: "one-sided operations are measured between two ranks",
-        instead: "use get_bw or get_latency",
     },
     UnsupportedBenchmarks {
         names: &["partitioned_latency"],
         reason: "partitioned communication is not supported",
         instead: "use latency_persistent",
-    },
-    UnsupportedBenchmarks {
-        names: &[
-            "neighbor_allgather",
-            "neighbor_allgatherv",
-            "neighbor_alltoall",
-            "neighbor_alltoallv",
-            "neighbor_alltoallw",
-            "ineighbor_allgather",
-            "ineighbor_allgatherv",
-            "ineighbor_alltoall",
-            "ineighbor_alltoallv",
-            "ineighbor_alltoallw",
-        ],
-        reason: "neighbourhood collectives are not supported",
-        instead: "use the collective over all ranks, like allgather",
     },
 ];
 

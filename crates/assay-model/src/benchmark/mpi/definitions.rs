@@ -42,6 +42,9 @@ const COLLECTIVE_METRICS: &[Metric] = &[
 const PERSISTENT_COLLECTIVE: &str = "\
 As the collective of the same name, with a request that is created once (MPI 4): MPI_Start and MPI_Wait \
 are timed, its creation is not.";
+const NEIGHBORHOOD: &str = "\
+As a collective, with the neighbours of each rank only: by default the rank before and the one after it \
+in a ring. The creation of the topology is timed once for all sizes.";
 const OVERLAP: &str = "\
 The call returns at once, a computation runs for as long as the call alone takes, then MPI_Wait \
 completes it. Overlap is the share hidden behind the computation: 1 − (total − computation) / call \
@@ -65,6 +68,10 @@ const OVERLAP_METRICS: &[Metric] = &[
 
 pub(super) const fn collective(title: &'static str) -> Definition {
     row(title, COLLECTIVE, COLLECTIVE_METRICS)
+}
+
+pub(super) const fn neighborhood(title: &'static str) -> Definition {
+    row(title, NEIGHBORHOOD, COLLECTIVE_METRICS)
 }
 
 pub(super) const fn persistent(title: &'static str) -> Definition {

@@ -71,6 +71,16 @@ pub enum Collective {
     Scatter,
     /// [`Collective::Scatter`] with a count and a displacement for each rank.
     ScatterV,
+    /// The part of each rank goes to its neighbours.
+    NeighborAllGather,
+    /// [`Collective::NeighborAllGather`] with a count and a displacement for each neighbour.
+    NeighborAllGatherV,
+    /// Each rank sends a different part to each neighbour.
+    NeighborAllToAll,
+    /// [`Collective::NeighborAllToAll`] with a count and a displacement for each neighbour.
+    NeighborAllToAllV,
+    /// [`Collective::NeighborAllToAllV`] with a type for each neighbour.
+    NeighborAllToAllW,
 }
 
 /// Communication pattern of the ranks.
@@ -102,7 +112,10 @@ impl Collective {
             | Self::AllToAllV
             | Self::AllToAllW
             | Self::GatherV
-            | Self::ScatterV => true,
+            | Self::ScatterV
+            | Self::NeighborAllGatherV
+            | Self::NeighborAllToAllV
+            | Self::NeighborAllToAllW => true,
             Self::Barrier
             | Self::Broadcast
             | Self::Reduce
@@ -110,8 +123,22 @@ impl Collective {
             | Self::AllGather
             | Self::AllToAll
             | Self::Gather
-            | Self::Scatter => false,
+            | Self::Scatter
+            | Self::NeighborAllGather
+            | Self::NeighborAllToAll => false,
         }
+    }
+
+    /// Whether each rank exchanges messages with its neighbours in a topology only.
+    pub const fn is_neighborhood(self) -> bool {
+        matches!(
+            self,
+            Self::NeighborAllGather
+                | Self::NeighborAllGatherV
+                | Self::NeighborAllToAll
+                | Self::NeighborAllToAllV
+                | Self::NeighborAllToAllW
+        )
     }
 }
 
@@ -214,6 +241,14 @@ impl MpiBenchmarkKind {
                 Some(it)
             }
             _ => None,
+        }
+    }
+
+    /// Whether each rank exchanges messages with its neighbours in a topology only.
+    pub const fn is_neighborhood(self) -> bool {
+        match self.collective() {
+            Some(it) => it.is_neighborhood(),
+            None => false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Expansion of MPI measures: all installations, placements of the ranks, and sizes.
 
 use super::{MpiChoices, NamedWorkload, PlanError, domains};
-use crate::benchmark::{MpiPattern, MpiTest};
+use crate::benchmark::{MpiPattern, MpiTest, NeighborTopology};
 use crate::facts::{Cache, Cpu, HostFacts};
 use crate::quantity::Bytes;
 use crate::suite::{MpiPlacement, MpiRequest};
@@ -28,6 +28,7 @@ pub(super) fn resolve(
     let (from_bytes, to_bytes) = sizes(asked, choices)?;
     let mut named = Vec::new();
     for (placement, ranks) in resolve_placements(asked, host, choices)? {
+        check_topology(asked.test, ranks)?;
         check_memory(asked.test, to_bytes, ranks, host, choices)?;
         for mpi in &choices.installations {
             let work = MpiWorkload {
@@ -83,6 +84,17 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
         });
     }
     Ok((from, to))
+}
+
+/// Returns an error if there are fewer ranks than a ring needs, the topology of neighbourhood
+/// collectives.
+fn check_topology(test: MpiTest, ranks: u32) -> Result<(), PlanError> {
+    let needed = NeighborTopology::default().min_ranks();
+    if !test.kind().is_neighborhood() || u64::from(ranks) >= needed {
+        return Ok(());
+    }
+    let what = "the number of ranks in a ring";
+    Err(PlanError::TooSmall { what, given: ranks.to_string(), minimum: needed.to_string() })
 }
 
 /// Returns an error if the send and receive buffers of all ranks do not fit; in a collective, each

@@ -191,6 +191,12 @@ fn rejects_impossible_placements() {
         let choices = MpiChoices { ranks, sizes, ..two_installations() };
         check(mpi_request(MpiTest::Alltoall, MpiPlacement::Node), &host(), choices, &expected);
     }
+    check(
+        mpi_request(MpiTest::NeighborAllgather, MpiPlacement::SameCache),
+        &host(),
+        two_installations(),
+        &expect!["the number of ranks in a ring is too small: 2 given, at least 3 needed"],
+    );
 }
 
 #[test]
