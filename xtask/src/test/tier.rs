@@ -23,6 +23,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`
     "interruption::",
+    "ior_ranks::",
     "kernel_counters::",
     "mdtest_differential::",
     "measurements::",

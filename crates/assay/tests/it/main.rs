@@ -28,6 +28,7 @@ mod import;
 mod import_damage;
 mod interruption;
 mod ior;
+mod ior_ranks;
 mod kernel_counters;
 mod local_times;
 mod mdtest;
