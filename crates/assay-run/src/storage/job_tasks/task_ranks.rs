@@ -307,8 +307,7 @@ mod tests {
     #[test]
     fn ranks_run_the_streams_of_their_names() {
         let names = ["rank 0", "rank 2"];
-        let target =
-            |name: &&str| StorageTarget::new((*name).into(), PathBuf::from(name), None);
+        let target = |name: &&str| StorageTarget::new(*name, PathBuf::from(name), None);
         let stream = |(index, name): (usize, &&str)| StorageStream {
             name: (*name).into(),
             targets: vec![index],
