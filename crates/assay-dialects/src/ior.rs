@@ -11,6 +11,7 @@ mod directives;
 pub mod json;
 mod option;
 pub mod options;
+pub mod rank_placement;
 pub mod result;
 mod script;
 pub mod text;

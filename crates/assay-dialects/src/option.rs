@@ -8,6 +8,8 @@ use thiserror::Error;
 
 pub(crate) mod words;
 
+pub use self::words::WordError;
+
 /// Option of a tool. `A` is the function that applies its value to a job or to options.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionSpec<A: 'static> {

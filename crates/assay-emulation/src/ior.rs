@@ -1,9 +1,12 @@
-//! `assay ior`: runs IOR's options and prints IOR's output. Ranks are threads of this process.
+//! `assay ior`: runs IOR's options and prints IOR's output. Ranks are threads of this process, or
+//! those of an MPI launcher.
 
 use assay_dialects::ior::compile::compile;
 use assay_dialects::ior::options::{IorFormat, IorOptions, IorOptionsError};
+use assay_dialects::ior::rank_placement::RankPlacement;
 use assay_dialects::ior::text::{IorRunInfo, csv};
 use assay_dialects::ior::{command_line, json, text};
+use assay_dialects::option::WordError;
 use assay_fleet::root::Root;
 use assay_model::event::RequestedCommand;
 use assay_model::path_text;
@@ -14,13 +17,14 @@ use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::listener::Listener;
 use assay_run::recording::RecordingRequest;
 use assay_run::storage::ior::{self as driver, IorEvent, IorOutcome};
+use assay_run::storage::job_tasks::JobTasks;
 use assay_run::storage::plan_check::{PlanRefusal, RefusedAspect, RequiredPhases};
 use assay_run::storage::volume;
 use assay_run::stored_outcome;
 use assay_store::Store;
 
 use crate::launcher;
-use crate::options::ior::{IorArguments, split_own_options};
+use crate::options::ior::{IorArguments, OwnOptions, split_own_options};
 use crate::output_file;
 use crate::signals;
 use crate::storage_plan::print_storage_plan;
@@ -43,15 +47,29 @@ type NamedFiles = Vec<(String, Vec<u8>)>;
 /// # Errors
 /// Unsupported words or scripts, targets that must not be overwritten, or failed tests.
 pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    let (keep, words) = split_own_options(&typed.words)?;
+    let OwnOptions { keep, library, words } = split_own_options(&typed.words)?;
+    launcher::run_on_tasks(&library, terminal, |tasks, terminal| {
+        run_on(tasks, &keep, words, terminal)
+    })
+}
+
+fn run_on(
+    tasks: &JobTasks,
+    keep: &RecordArguments,
+    words: Vec<String>,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     let mut files = NamedFiles::new();
     let mut load = |path: &str| {
         let text = job_file::read_text(&path_text::decode_path(path))?;
         files.push((path.to_owned(), text.clone().into_bytes()));
         Ok(text)
     };
-    let tests = parse_tests(&words, &mut load)?;
-    launcher::refuse("ior", "assay ior -N 64 …")?;
+    let placement = match tasks {
+        JobTasks::Threads => None,
+        JobTasks::Ranks(ranks) => RankPlacement::from_hosts(ranks.hosts()),
+    };
+    let tests = parse_tests(&words, &mut load, placement)?;
     let notes: std::collections::BTreeSet<&String> =
         tests.iter().flat_map(|options| &options.notes).collect();
     for note in notes {
@@ -72,7 +90,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         }
         return Ok(0);
     }
-    let store = store_access::open_for_recording(&keep)?;
+    let store = store_access::open_for_recording(keep)?;
     let run_info = run_info(&words);
     let opening = RecordingRequest {
         plan: driver::plan(&tests),
@@ -81,7 +99,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         files,
         store: store.as_ref(),
     };
-    execute(&tests, (opening, &keep), &run_info, terminal)
+    execute((&tests, tasks), (opening, keep), &run_info, terminal)
 }
 
 /// Adds the location of the rejected setting: the word on the command line, or in a script the
@@ -131,10 +149,13 @@ fn with_line(failure: CommandFailure, file: &str, text: &str, line: usize) -> Co
 fn parse_tests(
     words: &[String],
     load: &mut command_line::ScriptLoader<'_>,
+    placement: Option<RankPlacement>,
 ) -> Result<Vec<IorOptions>, CommandFailure> {
-    command_line::parse(words, load).map_err(|error| {
+    command_line::parse_for_job(words, load, placement).map_err(|error| {
         let failure = match error.without_location() {
-            IorOptionsError::Unsupported(refusal) => to_failure(refusal, FailureKind::Usage),
+            IorOptionsError::Word(WordError::Unsupported(refusal)) => {
+                to_failure(refusal, FailureKind::Usage)
+            }
             described => CommandFailure::usage(described.to_string()).advise(error.hint()),
         };
         match error {
@@ -151,7 +172,7 @@ fn parse_tests(
 /// Runs the tests and writes their results. The first test determines the format and the file of the
 /// output.
 fn execute(
-    tests: &[IorOptions],
+    (tests, tasks): (&[IorOptions], &JobTasks),
     (opening, keep): (RecordingRequest<'_>, &RecordArguments),
     run_info: &IorRunInfo,
     terminal: &mut Terminal,
@@ -180,7 +201,8 @@ fn execute(
     };
     let mut quiet = EmulationListener::new(keep);
     let recording = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Listener);
-    let completed = driver::run_tests((run_info, tests), recording, &stop, &mut handle_event)?;
+    let asked = (run_info, tests, tasks);
+    let completed = driver::run_tests(asked, recording, &stop, &mut handle_event)?;
     let IorOutcome { tests: results, finished, .. } = &completed.outcome;
     if results.iter().all(|test| test.results.is_empty()) {
         return Err(completed

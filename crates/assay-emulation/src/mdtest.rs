@@ -8,6 +8,7 @@ use assay_dialects::mdtest::options::{MdtestOptions, MdtestOptionsError};
 use assay_dialects::mdtest::phase::list_phases;
 use assay_dialects::mdtest::result::MdtestReport;
 use assay_dialects::mdtest::{command_line, text};
+use assay_dialects::option::WordError;
 use assay_model::event::RequestedCommand;
 use assay_model::run::Run;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -18,7 +19,7 @@ use assay_run::stored_outcome;
 use assay_store::Store;
 
 use crate::launcher;
-use crate::options::ior::split_own_options;
+use crate::options::ior::{OwnOptions, split_own_options};
 use crate::options::mdtest::MdtestArguments;
 use crate::signals;
 use crate::store_access;
@@ -37,9 +38,10 @@ const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")
 /// # Errors
 /// Unsupported words, folders that must not be changed, or a failed phase.
 pub fn mdtest(typed: &MdtestArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    let (keep, words) = split_own_options(&typed.words)?;
+    let OwnOptions { keep, library, words } = split_own_options(&typed.words)?;
     let mut options = command_line::parse(&words).map_err(|error| to_usage(&error, &words))?;
     launcher::refuse("mdtest", "assay mdtest --ranks 64 …")?;
+    launcher::refuse_library(&library)?;
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     options.choose_random_seed(since_epoch.as_secs() as u32);
     for note in &options.notes {
@@ -62,7 +64,9 @@ fn to_usage(error: &MdtestOptionsError, words: &[String]) -> CommandFailure {
         other => (0..words.len(), other),
     };
     let failure = match what {
-        MdtestOptionsError::Unsupported(refusal) => to_failure(refusal, FailureKind::Usage),
+        MdtestOptionsError::Word(WordError::Unsupported(refusal)) => {
+            to_failure(refusal, FailureKind::Usage)
+        }
         described => CommandFailure::usage(described.to_string()).advise(described.hint()),
     };
     with_words(failure, words, at)

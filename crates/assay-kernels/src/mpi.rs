@@ -17,6 +17,7 @@ mod collective_contents;
 mod communicator;
 mod contents;
 mod figures;
+mod job_messages;
 mod loaded_library;
 mod message_memory;
 mod neighborhood;
@@ -152,6 +153,37 @@ impl MpiWorld {
         with!(&self.0, Inner, comm => comm.all_gather(own).map_err(|refused| to_mpi_error(comm, refused)))
     }
 
+    /// Waits until every rank has called this; the waiting ranks take whole CPUs.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn barrier(&self) -> Result<(), MpiError> {
+        with!(&self.0, Inner, comm => comm.barrier().map_err(|refused| to_mpi_error(comm, refused)))
+    }
+
+    /// Sends a message to another rank.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn send_message(&self, bytes: &[u8], to: u32) -> Result<(), MpiError> {
+        let to = to.cast_signed();
+        with!(&self.0, Inner, comm => comm.send_message(bytes, to).map_err(|refused| to_mpi_error(comm, refused)))
+    }
+
+    /// Receives a message from another rank; `None` if `gives_up` returns true before it arrives.
+    /// Nothing can be received from that rank afterwards.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn receive_message(
+        &self,
+        from: u32,
+        gives_up: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Vec<u8>>, MpiError> {
+        let from = from.cast_signed();
+        with!(&self.0, Inner, comm => comm.receive_message(from, gives_up).map_err(|refused| to_mpi_error(comm, refused)))
+    }
+
     /// Allocates and touches the memory of a benchmark at one size.
     ///
     /// # Errors
@@ -185,7 +217,7 @@ impl MpiWorld {
     ///
     /// # Errors
     /// [`MpiError::Call`].
-    pub fn finish(self) -> Result<(), MpiError> {
+    pub fn finish(&self) -> Result<(), MpiError> {
         with!(&self.0, Inner, comm => comm.finish().map_err(|refused| to_mpi_error(comm, refused)))
     }
 

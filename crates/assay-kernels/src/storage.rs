@@ -79,6 +79,17 @@ mod worker_plans;
 mod worker_recorder;
 mod write_history;
 
+/// Beginning of a phase that is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhaseStart {
+    /// At once.
+    Now,
+    /// At this time, which several hosts have in common.
+    At(u64),
+    /// Never: the phase ends without a valid outcome.
+    Never,
+}
+
 /// Callbacks and controls of a running phase.
 #[expect(missing_debug_implementations, reason = "functions do not implement Debug")]
 pub struct PhaseControl<'a> {
@@ -86,10 +97,10 @@ pub struct PhaseControl<'a> {
     pub stop: &'a AtomicBool,
     /// Targets that are already open.
     pub held: &'a OpenTargets,
-    /// Called when everything is ready, where several hosts begin at the same time. Returns when
-    /// the phase may begin, with the common start, so that all hosts' series have the same
+    /// Called when everything is ready, where several hosts or processes begin at the same time.
+    /// Returns when the phase may begin; with a common start, the series of all hosts have the same
     /// boundaries.
-    pub on_ready: Option<&'a mut dyn FnMut() -> Option<u64>>,
+    pub on_ready: Option<&'a mut dyn FnMut() -> PhaseStart>,
     /// Called after each interval, in order, by the thread that called [`run`].
     pub on_interval: &'a mut dyn FnMut(&IntervalTally),
 }

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 mod record;
 
+pub use self::record::job_facts;
+
 /// Version of this format. Fields may be added; none changes its meaning within a version.
 pub const FORMAT: u32 = 1;
 

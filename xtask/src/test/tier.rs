@@ -24,6 +24,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "hosts::", // and `vdbench_hosts`
     "interruption::",
     "io500::",
+    "ior_ranks::",
     "kernel_counters::",
     "mdtest_differential::",
     "measurements::",

@@ -2,9 +2,10 @@
 
 use super::option::{IOR, IorOption, OPTIONS};
 use super::options::{IorOptions, IorOptionsError};
+use super::rank_placement::RankPlacement;
 use super::{directives, script};
 use crate::option::EmulatedTool;
-use crate::option::words::{WordError, WordOptions, parse_option};
+use crate::option::words::{WordOptions, parse_option};
 
 /// Reads the text of a script.
 pub type ScriptLoader<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
@@ -17,7 +18,20 @@ pub fn parse(
     words: &[String],
     load: &mut ScriptLoader<'_>,
 ) -> Result<Vec<IorOptions>, IorOptionsError> {
-    let mut options = IorOptions::default();
+    parse_for_job(words, load, None)
+}
+
+/// Like [`parse`], for the ranks of an MPI job, all of which take part unless there is a `-N`.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn parse_for_job(
+    words: &[String],
+    load: &mut ScriptLoader<'_>,
+    placement: Option<RankPlacement>,
+) -> Result<Vec<IorOptions>, IorOptionsError> {
+    let ranks = placement.map_or(1, |job| job.ranks);
+    let mut options = IorOptions { ranks, placement, ..IorOptions::default() };
     let mut script = None;
     let (count, mut words) = (words.len(), words.iter());
     let placed = |from: usize, to: usize| {
@@ -54,6 +68,7 @@ pub fn parse(
 
 impl WordOptions for IorOptions {
     const TOOL: EmulatedTool = IOR;
+    const NAME: &'static str = "IOR";
     const ROWS: &'static [IorOption] = OPTIONS;
     const DIRECTIVES: Option<&'static str> = Some("-O");
     type Error = IorOptionsError;
@@ -64,17 +79,5 @@ impl WordOptions for IorOptions {
 
     fn apply_directive(&mut self, text: &str) -> Result<(), IorOptionsError> {
         directives::apply(self, text)
-    }
-}
-
-impl From<WordError> for IorOptionsError {
-    fn from(error: WordError) -> Self {
-        match error {
-            WordError::Unknown { name, near } => Self::UnknownOption { name, near },
-            WordError::Unsupported(refusal) => Self::Unsupported(refusal),
-            WordError::InvalidValue { name, value, why } => {
-                Self::InvalidValue { name, value, why }
-            }
-        }
     }
 }

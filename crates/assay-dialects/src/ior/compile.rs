@@ -14,6 +14,7 @@ use assay_model::workload::storage::{
 use serde::{Deserialize, Serialize};
 
 use super::options::IorOptions;
+use super::rank_placement::RankPlacement;
 
 /// Purpose of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,9 +95,17 @@ fn part_read_by(options: &IorOptions, rank: u32, repetition: u32) -> u32 {
         seed => seed.unsigned_abs(),
     };
     let part = match options.reorder_random {
-        0 if options.reorder => (u64::from(rank) + u64::from(options.reorder_offset)) % ranks,
+        0 if options.reorder => {
+            let shift = options.placement.map_or(1, RankPlacement::node_shift);
+            (u64::from(rank) + u64::from(options.reorder_offset) * u64::from(shift)) % ranks
+        }
         0 => u64::from(rank),
-        1 => (u64::from(rank) + seed::derive_seed(seed, u64::from(rank)) % ranks) % ranks,
+        1 => {
+            let least = options.placement.map(|job| job.least_offset(options.reorder_offset));
+            let least = u64::from(least.unwrap_or(0)).min(ranks - 1);
+            let draw = seed::derive_seed(seed, u64::from(rank)) % (ranks - least);
+            (u64::from(rank) + least + draw) % ranks
+        }
         _ => {
             let mut parts: Vec<u32> = (0..options.ranks).collect();
             parts.sort_by_key(|part| seed::derive_seed(seed, u64::from(*part)));

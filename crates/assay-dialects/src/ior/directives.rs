@@ -2,30 +2,32 @@
 
 use super::option::{IOR, OPTIONS, parse_count};
 use super::options::{IorOptions, IorOptionsError};
-use crate::option::{OptionSupport, ValueKind};
+use crate::option::words::WordOptions as _;
+use crate::option::{OptionSupport, ValueKind, WordError};
 use assay_model::spelling::nearest_word;
 
 /// Applies `name=value`.
 pub(super) fn apply(options: &mut IorOptions, text: &str) -> Result<(), IorOptionsError> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let (name, value) = (name.trim(), value.trim());
-    let invalid = |name: &str, value: &str, why| IorOptionsError::InvalidValue {
+    let invalid = |name: &str, value: &str, why| WordError::InvalidValue {
         name: name.to_owned(),
         value: value.to_owned(),
         why,
     };
     if name.is_empty() {
-        return Err(invalid("-O", text, "it must be NAME=VALUE, like blockSize=4m"));
+        return Err(invalid("-O", text, "it must be NAME=VALUE, like blockSize=4m").into());
     }
     let is_directive = |known: &&str| !known.starts_with('-');
     let is_named = |known: &&str| is_directive(known) && known.eq_ignore_ascii_case(name);
     let Some(row) = OPTIONS.iter().find(|row| row.spellings().any(|it| is_named(&it))) else {
         let all = OPTIONS.iter().flat_map(|row| row.spellings());
         let near = nearest_word(name, all.filter(is_directive));
-        return Err(IorOptionsError::UnknownOption { name: name.to_owned(), near });
+        let (tool, name) = (IorOptions::NAME, name.to_owned());
+        return Err(WordError::Unknown { tool, name, near }.into());
     };
     if let Some(refusal) = row.find_refusal(&IOR, text, Some(value)) {
-        return Err(IorOptionsError::Unsupported(refusal));
+        return Err(WordError::Unsupported(refusal).into());
     }
     let applied = match row.support {
         OptionSupport::Implemented(apply) => apply(options, Some(value)),
@@ -38,5 +40,5 @@ pub(super) fn apply(options: &mut IorOptions, text: &str) -> Result<(), IorOptio
         }
         OptionSupport::Rejected { .. } => Ok(()),
     };
-    applied.map_err(|why| invalid(name, value, why))
+    applied.map_err(|why| invalid(name, value, why).into())
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::option::UnsupportedOption;
-use crate::option::words::describe_value_error;
+use super::rank_placement::RankPlacement;
+use crate::option::WordError;
 
 /// Options of a test; the fields are named as in IOR's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +69,9 @@ pub struct IorOptions {
     pub prefill_bytes: u64,
     /// `-N`.
     pub ranks: u32,
+    /// Hosts of the ranks of an MPI job; `None` if ranks are threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<RankPlacement>,
     /// `-o`.
     pub test_file: String,
     /// `-w`.
@@ -111,30 +114,16 @@ pub enum IorFormat {
     Csv,
 }
 
+/// Advice on unknown options.
+const USAGE: &str =
+    "see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE";
+
 /// Errors in the arguments or the script.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum IorOptionsError {
-    /// Not an option of IOR.
-    #[error("IOR has no option `{name}`")]
-    UnknownOption {
-        /// Name as written.
-        name: String,
-        /// Nearest existing option.
-        near: Option<&'static str>,
-    },
-    /// Option of IOR that would change the result and is not supported.
+    /// Error of one option.
     #[error(transparent)]
-    Unsupported(UnsupportedOption),
-    /// Invalid value of an option.
-    #[error("{}: {why}", describe_value_error(name, value))]
-    InvalidValue {
-        /// Option name.
-        name: String,
-        /// Value as written; empty if missing.
-        value: String,
-        /// Expected value.
-        why: &'static str,
-    },
+    Word(#[from] WordError),
     /// Script of `-f` that cannot be read.
     #[error("cannot read the script `{file}`: {why}")]
     UnreadableScript {
@@ -181,14 +170,10 @@ impl IorOptionsError {
     /// Returns advice on how to fix the error.
     pub fn hint(&self) -> String {
         match self {
-            Self::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            Self::UnknownOption { near: None, .. } | Self::InvalidValue { .. } => {
-                "see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE"
-                    .to_owned()
-            }
-            Self::Unsupported(refusal) => refusal.instead.to_owned(),
+            Self::Word(error) => error.hint(USAGE),
             Self::UnreadableScript { .. } => {
-                "give it as -f FILE: lines of NAME=VALUE between `IOR START` and `IOR STOP`".to_owned()
+                "give it as -f FILE: lines of NAME=VALUE between `IOR START` and `IOR STOP`"
+                    .to_owned()
             }
             Self::Words { what, .. } | Self::Line { what, .. } => what.hint(),
             Self::Conflict { .. } => "see docs/ior.md; IOR itself rejects this, too".to_owned(),
@@ -228,6 +213,7 @@ impl Default for IorOptions {
             packet: 't',
             prefill_bytes: 0,
             ranks: 1,
+            placement: None,
             test_file: "testFile".to_owned(),
             write: false,
             read: false,
@@ -258,6 +244,11 @@ impl IorOptions {
     pub(super) fn complete(mut self) -> Result<Self, IorOptionsError> {
         if !(self.write || self.read || self.check_write || self.check_read) {
             (self.write, self.read) = (true, true);
+        }
+        if let Some(job) = self.placement.filter(|job| self.ranks > job.ranks) {
+            let (asked, ranks) = (self.ranks, job.ranks);
+            self.note_once(format!("-N {asked}: the job has {ranks} ranks, which are used"));
+            self.ranks = ranks;
         }
         let reordered = self.reorder || self.reorder_random > 0;
         let whole = self.block_bytes.is_multiple_of(self.transfer_bytes);
@@ -300,6 +291,16 @@ impl IorOptions {
             Some((_, what)) => Err(IorOptionsError::Conflict { what }),
             None => Ok(self),
         }
+    }
+
+    /// Returns the number of hosts.
+    pub fn nodes(&self) -> u32 {
+        self.placement.map_or(1, |job| job.nodes)
+    }
+
+    /// Returns the number of ranks on the first host.
+    pub fn tasks_per_node(&self) -> u32 {
+        self.placement.map_or(self.ranks, |job| job.on_first_node)
     }
 
     /// Returns the transfers of one rank in one repetition.

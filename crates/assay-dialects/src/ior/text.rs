@@ -77,7 +77,6 @@ pub(crate) fn format_capacity(capacity: FileSystemCapacity) -> String {
 
 /// Lists the options with IOR's names and in IOR's order.
 pub fn describe_options(options: &IorOptions) -> Vec<(&'static str, String)> {
-    let ranks = options.ranks.to_string();
     let mut list = vec![
         ("api", "POSIX".to_owned()),
         ("apiVersion", String::new()),
@@ -105,9 +104,9 @@ pub fn describe_options(options: &IorOptions) -> Vec<(&'static str, String)> {
         (false, _) => {}
     }
     list.extend([
-        ("nodes", "1".to_owned()),
-        ("tasks", ranks.clone()),
-        ("clients per node", ranks),
+        ("nodes", options.nodes().to_string()),
+        ("tasks", options.ranks.to_string()),
+        ("clients per node", options.tasks_per_node().to_string()),
         ("memoryBuffer", "CPU".to_owned()),
         ("dataAccess", "CPU".to_owned()),
         ("GPUDirect", "0".to_owned()),
@@ -238,7 +237,7 @@ fn summary_line(text: &mut String, test: &IorTestResult, number: usize, access: 
         text,
         "{number:5} {:6} {:3} {done:4} {:3} {:5} {:8} {:9} {:4} {:6} {:8} {:8} {:9.1} {:3} {:6}",
         options.ranks,
-        options.ranks,
+        options.tasks_per_node(),
         u32::from(options.file_per_rank),
         u32::from(options.reorder),
         options.reorder_offset,

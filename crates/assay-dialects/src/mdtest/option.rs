@@ -3,7 +3,7 @@
 use super::options::{MdtestOptions, MdtestOptionsError};
 use crate::ior::units;
 use crate::option::ValueKind::{Flag, Switch, Text};
-use crate::option::words::{Apply, WordError, WordOptions};
+use crate::option::words::{Apply, WordOptions};
 use crate::option::{EmulatedTool, OptionSpec};
 
 /// Option of mdtest.
@@ -136,24 +136,13 @@ pub(crate) const OPTIONS: &[MdtestOption] = &[
 
 impl WordOptions for MdtestOptions {
     const TOOL: EmulatedTool = MDTEST;
+    const NAME: &'static str = "mdtest";
     const ROWS: &'static [MdtestOption] = OPTIONS;
     type Error = MdtestOptionsError;
 
     fn add_note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
-        }
-    }
-}
-
-impl From<WordError> for MdtestOptionsError {
-    fn from(error: WordError) -> Self {
-        match error {
-            WordError::Unknown { name, near } => Self::UnknownOption { name, near },
-            WordError::Unsupported(refusal) => Self::Unsupported(refusal),
-            WordError::InvalidValue { name, value, why } => {
-                Self::InvalidValue { name, value, why }
-            }
         }
     }
 }

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::option::UnsupportedOption;
-use crate::option::words::describe_value_error;
+use crate::option::WordError;
 
 /// Options of a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,30 +96,15 @@ pub struct MdtestOptions {
     pub notes: Vec<String>,
 }
 
+/// Advice on unknown options.
+const USAGE: &str = "see docs/mdtest.md for the supported options, e.g. assay mdtest --ranks 4 -n 1000 -d FOLDER";
+
 /// Errors in the arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MdtestOptionsError {
-    /// Not an option of mdtest.
-    #[error("mdtest has no option `{name}`")]
-    UnknownOption {
-        /// Name as written.
-        name: String,
-        /// Nearest existing option.
-        near: Option<&'static str>,
-    },
-    /// Option of mdtest that would change the result and is not supported.
+    /// Error of one option.
     #[error(transparent)]
-    Unsupported(UnsupportedOption),
-    /// Invalid value of an option.
-    #[error("{}: {why}", describe_value_error(name, value))]
-    InvalidValue {
-        /// Option name.
-        name: String,
-        /// Value as written; empty if missing.
-        value: String,
-        /// Expected value.
-        why: &'static str,
-    },
+    Word(#[from] WordError),
     /// Conflicting options.
     #[error("{what}")]
     Conflict {
@@ -143,12 +127,7 @@ impl MdtestOptionsError {
     /// Returns advice on how to fix the error.
     pub fn hint(&self) -> String {
         match self {
-            Self::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            Self::UnknownOption { near: None, .. } | Self::InvalidValue { .. } => {
-                "see docs/mdtest.md for the supported options, e.g. assay mdtest --ranks 4 -n 1000 -d FOLDER"
-                    .to_owned()
-            }
-            Self::Unsupported(refusal) => refusal.instead.to_owned(),
+            Self::Word(error) => error.hint(USAGE),
             Self::Conflict { instead, .. } => (*instead).to_owned(),
             Self::Words { what, .. } => what.hint(),
         }

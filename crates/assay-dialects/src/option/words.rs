@@ -3,6 +3,7 @@
 use std::slice::Iter;
 
 use assay_model::spelling::nearest_word;
+use thiserror::Error;
 
 use super::{EmulatedTool, OptionSpec, OptionSupport, UnsupportedOption};
 
@@ -13,6 +14,8 @@ pub(crate) type Apply<O> = fn(&mut O, Option<&str>) -> Result<(), &'static str>;
 pub(crate) trait WordOptions: Sized + 'static {
     /// The tool.
     const TOOL: EmulatedTool;
+    /// Its name in messages.
+    const NAME: &'static str;
     /// A row for each option.
     const ROWS: &'static [OptionSpec<Apply<Self>>];
     /// Letter whose value is directives, if the tool has one.
@@ -33,18 +36,23 @@ pub(crate) trait WordOptions: Sized + 'static {
 }
 
 /// Error of one option.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum WordError {
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum WordError {
     /// Not an option of the tool.
+    #[error("{tool} has no option `{name}`")]
     Unknown {
+        /// Name of the tool.
+        tool: &'static str,
         /// Name as written.
         name: String,
         /// Nearest existing option.
         near: Option<&'static str>,
     },
     /// Option that would change the result and is not supported.
+    #[error(transparent)]
     Unsupported(UnsupportedOption),
     /// Invalid value.
+    #[error("{}: {why}", describe_value_error(name, value))]
     InvalidValue {
         /// Option name.
         name: String,
@@ -55,8 +63,19 @@ pub(crate) enum WordError {
     },
 }
 
+impl WordError {
+    /// Returns advice on how to fix the error; `usage` shows the supported options.
+    pub(crate) fn hint(&self, usage: &str) -> String {
+        match self {
+            Self::Unknown { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            Self::Unknown { near: None, .. } | Self::InvalidValue { .. } => usage.to_owned(),
+            Self::Unsupported(refusal) => refusal.instead.to_owned(),
+        }
+    }
+}
+
 /// Describes an invalid or missing value.
-pub(crate) fn describe_value_error(name: &str, value: &str) -> String {
+fn describe_value_error(name: &str, value: &str) -> String {
     match value {
         "" => format!("`{name}` has no value"),
         value => format!("invalid value `{value}` for `{name}`"),
@@ -77,7 +96,10 @@ pub(crate) fn parse_option<O: WordOptions>(
     }
     match word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
         Some(cluster) => parse_letters(options, cluster, words),
-        None => Err(WordError::Unknown { name: word.to_owned(), near: None }.into()),
+        None => {
+            let (tool, name) = (O::NAME, word.to_owned());
+            Err(WordError::Unknown { tool, name, near: None }.into())
+        }
     }
 }
 
@@ -157,6 +179,7 @@ fn apply<O: WordOptions>(
 fn unknown_option<O: WordOptions>(name: String, long: &str) -> WordError {
     let known = O::ROWS.iter().flat_map(OptionSpec::spellings);
     WordError::Unknown {
+        tool: O::NAME,
         name,
         near: nearest_word(long, known.filter(|it| it.starts_with("--"))),
     }

@@ -4,7 +4,7 @@ use crate::unsupported_options::to_failure;
 use assay_kernels::mpi::{ReductionElement, WindowBuffers};
 use assay_model::benchmark::{MpiBenchmarkKind, RemoteOperation};
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::mpi::options::MpiOptions;
+use assay_run::mpi::options::{MpiOptions, RequestedLibrary};
 
 use crate::options::osu::{
     BufferNumber, ElementType, MpiArguments, MpiProgram, SynchronizationArgument,
@@ -40,8 +40,7 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
             Some(ElementType::Byte) | None => None,
         },
         budget_s: typed.budget,
-        prefix: typed.prefix.clone(),
-        library: typed.library.clone(),
+        library: RequestedLibrary { prefix: typed.prefix.clone(), file: typed.library.clone() },
     }
 }
 

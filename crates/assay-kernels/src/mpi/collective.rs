@@ -174,7 +174,7 @@ fn compute_with_tests<H: Handle>(
     let mut computed_ns = 0;
     for _ in 0..tests {
         computed_ns += spin(length_ns / u64::from(tests));
-        comm.test(request)?;
+        let _is_complete = comm.test(request)?;
     }
     Ok(computed_ns)
 }

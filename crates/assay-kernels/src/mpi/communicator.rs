@@ -325,13 +325,14 @@ impl<H: Handle> Communicator<H> {
     }
 
     /// Tests whether a request is complete, which lets the library make progress.
-    pub(super) fn test(&self, request: &mut H) -> MpiResult {
+    pub(super) fn test(&self, request: &mut H) -> MpiResult<bool> {
         let mut is_complete = 0;
         let ignore = self.constants.status_ignore;
         // SAFETY: a request of this library, or the null request that replaced it, and an integer.
         check_call("MPI_Test", unsafe {
             (self.calls.test)(request, &raw mut is_complete, ignore)
-        })
+        })?;
+        Ok(is_complete != 0)
     }
 
     /// Completes all requests.

@@ -25,7 +25,6 @@ use crate::pin;
 use crate::priority;
 use crate::timers;
 
-use super::PhaseControl;
 use super::buffers::{BufferSpec, IoBuffers};
 use super::descriptor_table;
 use super::engine::{
@@ -48,6 +47,7 @@ use super::worker_plans::{self, WorkerPlan};
 use super::worker_recorder::{
     FrameChannels, LaneTotals, MeasuredPart, SentFrame, SplitLatency, WorkerRecorder,
 };
+use super::{PhaseControl, PhaseStart};
 
 mod records;
 
@@ -201,15 +201,20 @@ impl<'scope> WorkerThreads<'scope> {
         control: &mut PhaseControl<'_>,
     ) -> Result<StorageOutcome, StorageError> {
         let workload = phase.workload;
-        let common_ns = control.on_ready.as_mut().and_then(|on_ready| on_ready());
+        let start = control.on_ready.as_mut().map_or(PhaseStart::Now, |on_ready| on_ready());
         let now_ns = clock::now_ns();
-        // A host that misses the common start still runs a whole phase.
-        let start_ns = common_ns
-            .map(|at_ns| at_ns.saturating_add(COMMON_START_PAUSE_NS))
-            .filter(|at_ns| *at_ns > now_ns)
-            .unwrap_or(now_ns + START_LEAD_NS);
+        let start_ns = match start {
+            // A host that misses the common start still runs a whole phase.
+            PhaseStart::At(at_ns) if at_ns.saturating_add(COMMON_START_PAUSE_NS) > now_ns => {
+                at_ns.saturating_add(COMMON_START_PAUSE_NS)
+            }
+            PhaseStart::At(_) | PhaseStart::Now | PhaseStart::Never => now_ns + START_LEAD_NS,
+        };
         let timeline = Timeline::new(start_ns, workload.timing);
-        phase.end_no_later_than(timeline.deadline_ns);
+        phase.end_no_later_than(match start {
+            PhaseStart::Never => now_ns,
+            PhaseStart::At(_) | PhaseStart::Now => timeline.deadline_ns,
+        });
         for start in self.starts {
             // A closed channel means that the worker has panicked, which its join reports.
             let _ = start.send(timeline);

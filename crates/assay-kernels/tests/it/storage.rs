@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use assay_kernels::storage::{self, OpenTargets, PhaseControl, StorageError};
+use assay_kernels::storage::{self, OpenTargets, PhaseControl, PhaseStart, StorageError};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Cursor, EngineChoice, SizeShare, StorageData, StorageLoad,

@@ -26,6 +26,35 @@ const NS_PER_S: f64 = 1e9;
 /// an interval.
 const STRETCHES: usize = 24;
 
+/// Returns library, launcher and placement of the ranks of any MPI job.
+pub fn job_facts(
+    library: Option<&MpiLibrary>,
+    launcher: &str,
+    ranks: &[MpiRank],
+) -> Vec<(Attribute, AttributeValue)> {
+    let mut facts: Vec<(Attribute, AttributeValue)> = Vec::new();
+    if let Some(library) = library {
+        facts.extend([
+            (Attribute::Mpi, library.label().into()),
+            (Attribute::Abi, library.abi.name().into()),
+            (Attribute::Library, library.path.as_str().into()),
+            (Attribute::Standard, library.standard.as_str().into()),
+        ]);
+    }
+    facts.push((Attribute::Launcher, launcher.into()));
+    facts.push((Attribute::Cpus, AttributeValue::Ranks(rank_bindings(ranks))));
+    facts
+}
+
+fn rank_bindings(ranks: &[MpiRank]) -> Vec<RankBinding> {
+    let several = ranks.iter().any(|rank| rank.host != ranks[0].host);
+    let one = |rank: &MpiRank| RankBinding {
+        host: several.then(|| rank.host.clone()),
+        cpus: rank.cpus.clone(),
+    };
+    ranks.iter().map(one).collect()
+}
+
 impl MpiOutcome {
     /// Converts the batches and validation results to entries, once per launch.
     pub fn to_entries(&self) -> Vec<MeasurementEntry> {
@@ -42,17 +71,7 @@ impl MpiOutcome {
 
     /// Returns library, launcher and placement of the ranks as facts.
     pub fn to_facts(&self) -> Vec<MeasurementEntry> {
-        let mut facts: Vec<(Attribute, AttributeValue)> = Vec::new();
-        if let Some(library) = &self.library {
-            facts.extend([
-                (Attribute::Mpi, library.label().into()),
-                (Attribute::Abi, library.abi.name().into()),
-                (Attribute::Library, library.path.as_str().into()),
-                (Attribute::Standard, library.standard.as_str().into()),
-            ]);
-        }
-        facts.push((Attribute::Launcher, self.launcher.as_str().into()));
-        facts.push((Attribute::Cpus, AttributeValue::Ranks(self.rank_bindings())));
+        let mut facts = job_facts(self.library.as_ref(), &self.launcher, &self.ranks);
         if MpiTest::from_name(&self.benchmark).is_some_and(is_windowed) {
             facts.push((Attribute::Window, self.window.into()));
         }
@@ -65,12 +84,7 @@ impl MpiOutcome {
 
     /// Returns the actual CPU bindings of all ranks, with hosts if there are several.
     pub fn rank_bindings(&self) -> Vec<RankBinding> {
-        let several = self.ranks.iter().any(|rank| rank.host != self.ranks[0].host);
-        let one = |rank: &MpiRank| RankBinding {
-            host: several.then(|| rank.host.clone()),
-            cpus: rank.cpus.clone(),
-        };
-        self.ranks.iter().map(one).collect()
+        rank_bindings(&self.ranks)
     }
 
     /// Returns a doubt if ranks may move between CPUs, where they would find cold caches.

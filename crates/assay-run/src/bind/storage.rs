@@ -28,6 +28,7 @@ use assay_model::workload::storage::{
 use assay_stats::stopping::NextStep;
 
 use crate::recorder::{CaseError, Recorder};
+use crate::storage::job_tasks::JobTasks;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::{precondition, series, volume};
@@ -204,9 +205,10 @@ impl StorageCaseRun<'_, '_, '_> {
             passed_bytes: 0,
             counted,
         };
-        let done = runner::run_phases(plan, options, cancel, &mut |event| {
-            watcher.handle_event(&event);
-        });
+        let done =
+            runner::run_phases(plan, (options, &JobTasks::Threads), cancel, &mut |event| {
+                watcher.handle_event(&event);
+            });
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
             Err(failure) => return Err(CaseError::from_failure(ErrorArea::Storage, &failure)),

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use assay_kernels::mpi::memory_bytes;
 use assay_model::benchmark::{MpiPattern, NeighborTopology};
@@ -22,11 +20,6 @@ use super::options::MpiOptions;
 use super::ranks::{self, ConnectedRanks};
 use super::single_size::{self, SizeStep};
 use crate::failure::CommandFailure;
-
-/// Delay before a library that may not fit is initialised, so that the note about it reaches the
-/// launcher. Such a library ends its process at once; a launcher then ends all ranks and drops
-/// output that it has not read yet.
-pub const NOTE_DELAY: Duration = Duration::from_millis(300);
 
 /// Event of a running job, for the code that prints and stores. Only notes and aborts occur on
 /// ranks other than 0.
@@ -123,16 +116,12 @@ fn connect_ranks(
     listener: &mut RankListener<'_>,
 ) -> Result<ConnectedRanks, CommandFailure> {
     let RankTask { options, env: launcher_env, .. } = *task;
-    let library = ranks::open_library(options, launcher_env)?;
-    ranks::check_pmix_support(&library, launcher_env)?;
+    let library = ranks::open_library(&options.library, launcher_env)?;
     library.check_support(options.test.kind()).map_err(|error| ranks::mpi_failure(&error))?;
-    if let Some(note) = ranks::launcher_mismatch(&library, launcher_env) {
-        if launcher_env.is_reporting_rank() {
-            listener(RankEvent::Note(&note))?;
-        }
-        thread::sleep(NOTE_DELAY);
-    }
-    ranks::initialize(&library, launcher_env, options)
+    ranks::warn_of_mismatch(&library, launcher_env, &mut |note| {
+        listener(RankEvent::Note(note))
+    })?;
+    ConnectedRanks::initialize(&library, launcher_env, options)
 }
 
 fn measure_sizes(
@@ -236,8 +225,8 @@ pub fn stop_reason(outcome: &MpiOutcome) -> Result<StopReason, FailureReason> {
 fn workload(options: &MpiOptions, outcome: &MpiOutcome) -> Option<MpiWorkload> {
     let sizes = method::message_sizes(options);
     let library = outcome.library.as_ref()?;
-    let prefix =
-        options.prefix.as_deref().map_or(String::new(), |it| path_text::encode(it.as_os_str()));
+    let prefix = options.library.prefix.as_deref();
+    let prefix = prefix.map_or(String::new(), |it| path_text::encode(it.as_os_str()));
     let starter = match outcome.launcher.as_str() {
         "intel-hydra" => MpiLauncherKind::IntelHydra,
         "orterun" => MpiLauncherKind::Orte,

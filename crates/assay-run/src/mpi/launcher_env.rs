@@ -138,6 +138,11 @@ impl LauncherEnv {
         }
     }
 
+    /// Whether the launcher started several processes, as far as it sets their number.
+    pub fn has_several_ranks(&self) -> bool {
+        self.rank.is_some() && self.ranks.is_none_or(|ranks| ranks > 1)
+    }
+
     /// Whether this rank reports for all before they are connected: rank 0, or a process without a
     /// rank.
     pub fn is_reporting_rank(&self) -> bool {

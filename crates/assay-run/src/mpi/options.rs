@@ -46,9 +46,14 @@ pub struct MpiOptions {
     pub element: Option<ReductionElement>,
     /// Time budget in seconds for all sizes together; only for assay's own method.
     pub budget_s: f64,
-    /// Folder of the MPI installation to use [default: the one whose launcher started this
-    /// process].
+    pub library: RequestedLibrary,
+}
+
+/// MPI library that the user names [default: the one that belongs to the launcher].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestedLibrary {
+    /// Folder of an MPI installation.
     pub prefix: Option<PathBuf>,
-    /// MPI library to use.
-    pub library: Option<PathBuf>,
+    /// File of the library.
+    pub file: Option<PathBuf>,
 }

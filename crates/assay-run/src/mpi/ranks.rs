@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use assay_fleet::meminfo;
 use assay_fleet::root::Root;
@@ -19,8 +21,13 @@ use serde::{Deserialize, Serialize};
 use super::launcher_env::{HYDRA, LauncherEnv, MpiMake, SLURM};
 use super::library_search::{self, LibrarySearchEnv};
 use super::method;
-use super::options::MpiOptions;
+use super::options::{MpiOptions, RequestedLibrary};
 use crate::failure::CommandFailure;
+
+/// Delay before a library that may not fit is initialised, so that the note about it reaches the
+/// launcher. Such a library ends its process at once; a launcher then ends all ranks and drops
+/// output that it has not read yet.
+pub const NOTE_DELAY: Duration = Duration::from_millis(300);
 
 const MATCHING_LAUNCHER_ADVICE: &str = "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX";
 
@@ -62,7 +69,19 @@ struct RankHello {
     memory_available_bytes: Option<u64>,
 }
 
-/// World of ranks that have exchanged their hellos.
+/// Ranks of a job that have exchanged their hellos.
+#[derive(Debug)]
+pub struct MpiJob {
+    pub world: MpiWorld,
+    pub library: MpiLibrary,
+    /// Name of the launcher.
+    pub launcher: &'static str,
+    pub ranks: Vec<MpiRank>,
+    /// Host and available memory of every rank.
+    host_memory: Vec<(String, Option<u64>)>,
+}
+
+/// Ranks of a job that measures messages.
 #[derive(Debug)]
 pub struct ConnectedRanks {
     pub world: MpiWorld,
@@ -73,8 +92,11 @@ pub struct ConnectedRanks {
 }
 
 /// Opens the requested library, or the one that belongs to the launcher.
+///
+/// # Errors
+/// There is none, or it cannot serve the launcher's ranks.
 pub fn open_library(
-    options: &MpiOptions,
+    requested: &RequestedLibrary,
     launcher_env: &LauncherEnv,
 ) -> Result<LoadedMpi, CommandFailure> {
     let variable = |name: &str| std::env::var_os(name);
@@ -86,7 +108,7 @@ pub fn open_library(
         resolve: &resolve,
         cray: &assay_fleet::mpi::find_cray_library,
     };
-    let files = match (&options.library, &options.prefix) {
+    let files = match (&requested.file, &requested.prefix) {
         (Some(file), _) => vec![path_text::encode(file.as_os_str())],
         (None, Some(prefix)) => {
             // The size of the world later reveals a library of another make.
@@ -110,12 +132,32 @@ pub fn open_library(
             open_mpi.into_iter().flatten().chain(of_launcher).collect()
         }
     };
-    open_first(&files)
+    let library = open_first(&files)?;
+    check_pmix_support(&library, launcher_env)?;
+    Ok(library)
+}
+
+/// Reports a library that may not find the other ranks, by rank 0 alone, and waits until the launcher
+/// has read it.
+///
+/// # Errors
+/// Those of `on_note`.
+pub fn warn_of_mismatch(
+    mpi: &LoadedMpi,
+    launcher_env: &LauncherEnv,
+    on_note: &mut dyn FnMut(&Phrase) -> Result<(), CommandFailure>,
+) -> Result<(), CommandFailure> {
+    let Some(note) = launcher_mismatch(mpi, launcher_env) else { return Ok(()) };
+    if launcher_env.is_reporting_rank() {
+        on_note(&note)?;
+    }
+    thread::sleep(NOTE_DELAY);
+    Ok(())
 }
 
 /// Returns why a library may not find the other ranks: it ends the process during initialisation,
 /// or makes each rank a world of one.
-pub fn launcher_mismatch(mpi: &LoadedMpi, launcher_env: &LauncherEnv) -> Option<Phrase> {
+fn launcher_mismatch(mpi: &LoadedMpi, launcher_env: &LauncherEnv) -> Option<Phrase> {
     find_mismatch(&parse_banner(mpi.banner()).0, mpi.path(), launcher_env)
 }
 
@@ -156,7 +198,7 @@ fn find_mismatch(name: &str, path: &str, launcher_env: &LauncherEnv) -> Option<P
 /// Returns an error if every rank would certainly be a world of one: Open MPI from version 5 on
 /// supports `PMIx` alone. Starting it nevertheless would leave a segment of 16 MiB in `/dev/shm`
 /// for each rank.
-pub fn check_pmix_support(
+fn check_pmix_support(
     mpi: &LoadedMpi,
     launcher_env: &LauncherEnv,
 ) -> Result<(), CommandFailure> {
@@ -206,54 +248,76 @@ fn ancestors() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Initialises the library and exchanges the hellos of all ranks.
-pub fn initialize(
-    mpi: &LoadedMpi,
-    launcher_env: &LauncherEnv,
-    options: &MpiOptions,
-) -> Result<ConnectedRanks, CommandFailure> {
-    let library = describe_library(mpi);
-    let world = if options.process_set { mpi.start_session() } else { mpi.start() };
-    let world = world.map_err(|error| mpi_failure(&error))?;
-    if let Err(failure) = check_world_size(&world, launcher_env, &library) {
-        // Each isolated rank ends its own world; there is nothing else to end.
-        drop(world.finish());
-        return Err(failure);
+impl MpiJob {
+    /// Initialises the library, by a session if that is requested, and exchanges the hellos of all
+    /// ranks.
+    ///
+    /// # Errors
+    /// The library fails, the ranks do not find each other, or differ in version or options.
+    pub fn connect(
+        mpi: &LoadedMpi,
+        launcher_env: &LauncherEnv,
+        by_session: bool,
+    ) -> Result<Self, CommandFailure> {
+        let library = describe_library(mpi);
+        let world = if by_session { mpi.start_session() } else { mpi.start() };
+        let world = world.map_err(|error| mpi_failure(&error))?;
+        if let Err(failure) = check_world_size(&world, launcher_env, &library) {
+            // Each isolated rank ends its own world; there is nothing else to end.
+            drop(world.finish());
+            return Err(failure);
+        }
+        let cpus = pin::allowed_cpus().unwrap_or_default();
+        let hello = RankHello {
+            assay: env!("CARGO_PKG_VERSION").to_owned(),
+            words: std::env::args_os().skip(1).map(|it| path_text::encode(&it)).collect(),
+            host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
+            cpus: cpus.into_iter().map(|cpu| cpu as u32).collect(),
+            seen_on: pin::current_cpu().map(|cpu| cpu as u32),
+            memory_available_bytes: meminfo::read_bytes(&Root::machine(), "MemAvailable"),
+        };
+        let messages =
+            world.all_gather(&serde_json::to_vec(&hello).expect("a hello has only text keys"));
+        let hellos = parse_hellos(&messages.map_err(|error| mpi_failure(&error))?, &hello)?;
+        let ranks = hellos.iter().zip(0..).map(|(hello, rank)| to_mpi_rank(hello, rank));
+        let ranks = ranks.collect();
+        let host_memory =
+            hellos.into_iter().map(|it| (it.host, it.memory_available_bytes)).collect();
+        Ok(Self { world, library, launcher: launcher_env.launcher, ranks, host_memory })
     }
-    let cpus = pin::allowed_cpus().unwrap_or_default();
-    let hello = RankHello {
-        assay: env!("CARGO_PKG_VERSION").to_owned(),
-        words: std::env::args_os().skip(1).map(|it| path_text::encode(&it)).collect(),
-        host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
-        cpus: cpus.into_iter().map(|cpu| cpu as u32).collect(),
-        seen_on: pin::current_cpu().map(|cpu| cpu as u32),
-        memory_available_bytes: meminfo::read_bytes(&Root::machine(), "MemAvailable"),
-    };
-    let messages =
-        world.all_gather(&serde_json::to_vec(&hello).expect("a hello has only text keys"));
-    let hellos = parse_hellos(&messages.map_err(|error| mpi_failure(&error))?, &hello)?;
-    let outcome = MpiOutcome {
-        format: FORMAT,
-        assay: hello.assay,
-        benchmark: options.test.name().to_owned(),
-        preset: options.preset.name().to_owned(),
-        library: Some(library),
-        launcher: launcher_env.launcher.to_owned(),
-        ranks: hellos.iter().zip(0..).map(|(hello, rank)| to_mpi_rank(hello, rank)).collect(),
-        environment: transport_variables(),
-        window: method::window(options),
-        settings: method::unusual_settings(options),
-        topology: None,
-        sizes: Vec::new(),
-        complete: false,
-        failure: None,
-    };
-    let host_memory =
-        hellos.into_iter().map(|hello| (hello.host, hello.memory_available_bytes)).collect();
-    Ok(ConnectedRanks { world, outcome, host_memory })
 }
 
 impl ConnectedRanks {
+    /// Connects the ranks of a benchmark.
+    ///
+    /// # Errors
+    /// Those of [`MpiJob::connect`].
+    pub fn initialize(
+        mpi: &LoadedMpi,
+        launcher_env: &LauncherEnv,
+        options: &MpiOptions,
+    ) -> Result<Self, CommandFailure> {
+        let job = MpiJob::connect(mpi, launcher_env, options.process_set)?;
+        let MpiJob { world, library, launcher, ranks, host_memory } = job;
+        let outcome = MpiOutcome {
+            format: FORMAT,
+            assay: env!("CARGO_PKG_VERSION").to_owned(),
+            benchmark: options.test.name().to_owned(),
+            preset: options.preset.name().to_owned(),
+            library: Some(library),
+            launcher: launcher.to_owned(),
+            ranks,
+            environment: transport_variables(),
+            window: method::window(options),
+            settings: method::unusual_settings(options),
+            topology: None,
+            sizes: Vec::new(),
+            complete: false,
+            failure: None,
+        };
+        Ok(Self { world, outcome, host_memory })
+    }
+
     /// Creates the topology of a neighbourhood collective; all ranks together.
     pub fn join_neighborhood(
         &mut self,
@@ -444,7 +508,10 @@ fn check_same_command(hellos: &[RankHello]) -> Result<(), CommandFailure> {
             hello.host,
             hello.words.join(" ")
         ))
-        .advise("start all ranks with one command: mpirun -n 2 assay mpi latency"))
+        .advise(format!(
+            "start all ranks with one command: mpirun -n 2 assay {}",
+            first.words.join(" ")
+        )))
 }
 
 fn to_mpi_rank(hello: &RankHello, rank: u32) -> MpiRank {

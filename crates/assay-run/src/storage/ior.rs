@@ -1,11 +1,10 @@
 //! Runs IOR's tests in order and stores them.
 //!
-//! Ranks are threads of this process. The caller receives events as they happen; nothing here
-//! prints.
+//! Ranks are threads of this process, or those of an MPI job. The caller receives events as they
+//! happen; nothing here prints.
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::ior::compile::{self, IorAccess, compile};
@@ -23,6 +22,7 @@ use jiff::Zoned;
 use serde::{Deserialize, Serialize};
 
 use self::test::RunningIorTest;
+use super::job_tasks::JobTasks;
 use super::plan_check::{self, PlanRefusal, RequiredPhases};
 use super::runner::StorageEvent;
 use super::volume;
@@ -120,7 +120,7 @@ fn check_test(
 ) -> Result<(), Box<PlanRefusal>> {
     let refusal = |failure| Box::new(PlanRefusal { failure, origin: None });
     let plan = compile(options, 0).0;
-    let allowed = test::run_options(options, folder, Arc::default());
+    let allowed = test::run_options(options, folder);
     // Folders for the ranks do not exist yet, and contain nothing.
     if is_left || !compile::folders(options).iter().all(|it| it.is_dir()) {
         return volume::check(&plan, &FilePlan::default(), &allowed).map_err(refusal);
@@ -129,12 +129,12 @@ fn check_test(
     plan_check::check(&plan, &allowed, extent)
 }
 
-/// Runs the tests. `folder` is that of the store, which also lists the created files.
+/// Runs the tests on all tasks. `folder` is that of the store, which also lists the created files.
 ///
 /// # Errors
 /// When a test cannot be carried out or stored.
 pub fn run_tests(
-    (info, tests): (&IorRunInfo, &[IorOptions]),
+    (info, tests, tasks): (&IorRunInfo, &[IorOptions], &JobTasks),
     (opening, folder, listener): (RecordingRequest<'_>, Option<&Path>, &mut dyn Listener),
     stop: &AtomicBool,
     on: &mut IorListener<'_>,
@@ -146,7 +146,7 @@ pub fn run_tests(
     rank_details::begin_files(tests)?;
     let (mut results, mut failed, mut verdict) = (Vec::new(), None, Ok(()));
     for (number, options) in tests.iter().enumerate() {
-        let mut test = RunningIorTest::new(number, options.clone(), folder, stop);
+        let mut test = RunningIorTest::new(number, options.clone(), (folder, tasks), stop);
         // A refused test leaves no run.
         verdict = test.prepare();
         if verdict.is_ok()

@@ -1,10 +1,11 @@
 //! Permissions of a storage run, and the folder where runs are stored.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use assay_kernels::storage::OpenTargets;
+use assay_model::path_text;
 
 /// Permissions and folders of a run.
 #[derive(Debug, Clone, Default)]
@@ -28,4 +29,22 @@ pub struct RunOptions {
     pub held: Arc<OpenTargets>,
     /// Folder of the store, which also lists created files; `None` for the user's own.
     pub store: Option<PathBuf>,
+}
+
+impl RunOptions {
+    /// Returns the options of a tool that keeps its files from phase to phase, with the paths that
+    /// may be overwritten as its command line has them.
+    pub(super) fn with_kept_files(
+        destroy_data: &[String],
+        target_on_root: bool,
+        store: Option<&Path>,
+    ) -> Self {
+        Self {
+            destroy_data: destroy_data.iter().map(|it| path_text::decode_path(it)).collect(),
+            target_on_root,
+            keep: true,
+            store: store.map(Into::into),
+            ..Self::default()
+        }
+    }
 }

@@ -11,7 +11,7 @@ use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{EngineChoice, StorageLoad, StoragePlan, StorageWorkload};
 
 use super::options::RunOptions;
-use super::{runner, target_path, volume};
+use super::{phase_failures, runner, target_path, volume};
 use crate::failure::CommandFailure;
 
 /// Refusal with its origin in the plan.
@@ -86,7 +86,7 @@ pub fn check(
 pub fn check_parameters(plan: &StoragePlan) -> Result<(), CommandFailure> {
     plan.phases.iter().try_for_each(|phase| {
         PhasePrecheck::check_parameters(&phase.workload)
-            .map_err(|error| runner::impossible_phase(phase, &error))
+            .map_err(|error| phase_failures::impossible_phase(phase, &error))
     })
 }
 
@@ -140,7 +140,7 @@ fn phase_refusals(plan: &StoragePlan) -> Vec<PlanRefusal> {
             let target = *workload.streams[stream].targets.first()?;
             Some(StreamOrigin { phase, stream, target, subject })
         });
-        let failure = runner::impossible_phase(it, &error);
+        let failure = phase_failures::impossible_phase(it, &error);
         refused.push(PlanRefusal { failure, origin: asked_by });
     }
     refused

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_fleet::root::Root;
 use assay_fleet::{mounts, resource_limits};
 use assay_kernels::storage::{
-    self as kernel, OpenTargets, PhaseControl, PhasePrecheck, StorageError,
+    self as kernel, OpenTargets, PhaseControl, PhasePrecheck, PhaseStart, StorageError,
 };
 use assay_model::storage_outcome::{EndReason, IntervalTally, IoOperation, StorageOutcome};
 use assay_model::workload::storage::{
@@ -24,7 +24,9 @@ use assay_model::workload::storage::{
 use super::created_files::{CreatedFiles, CreatedRecord, LeftFiles};
 use super::held_targets;
 use super::host_check;
+use super::job_tasks::JobTasks;
 use super::options::RunOptions;
+use super::phase_failures::impossible_phase;
 use super::safety::{self, FileToLayOut};
 use super::target_path::{self, StreamsByTarget};
 use crate::cancellable_wait;
@@ -71,24 +73,25 @@ pub fn run_plan(
     stop: &AtomicBool,
     on: &mut StorageListener<'_>,
 ) -> Result<PlanResults, CommandFailure> {
-    let phases = run_each_phase(plan, options, stop, on);
+    let phases = run_each_phase(plan, (options, &JobTasks::Threads), stop, on);
     let left = finish(options).err();
     Ok(PlanResults { phases: phases?, left })
 }
 
-/// Like [`run_plan`], but one failed phase fails the plan, and all files stay until [`finish`].
+/// Like [`run_plan`], on the tasks of a job; one failed phase fails the plan, and all files stay
+/// until [`finish`].
 pub fn run_phases(
     plan: &StoragePlan,
-    options: &RunOptions,
+    (options, tasks): (&RunOptions, &JobTasks),
     stop: &AtomicBool,
     on: &mut StorageListener<'_>,
 ) -> Result<Vec<StorageOutcome>, CommandFailure> {
-    run_each_phase(plan, options, stop, on)?.into_iter().collect()
+    run_each_phase(plan, (options, tasks), stop, on)?.into_iter().collect()
 }
 
 fn run_each_phase(
     plan: &StoragePlan,
-    options: &RunOptions,
+    (options, tasks): (&RunOptions, &JobTasks),
     stop: &AtomicBool,
     on: &mut StorageListener<'_>,
 ) -> Result<Vec<Result<StorageOutcome, CommandFailure>>, CommandFailure> {
@@ -97,8 +100,16 @@ fn run_each_phase(
     let (enough, held) = (options.end_phase.as_deref(), options.held.as_ref());
     let jobs = JobProgress::default();
     let created = &CreatedFiles::open(options.store.as_deref())?;
-    let mut run =
-        PhaseRun { reached_per_s, jobs, stop, end_phase: enough, held, created, listener: on };
+    let mut run = PhaseRun {
+        reached_per_s,
+        jobs,
+        stop,
+        end_phase: enough,
+        held,
+        tasks,
+        created,
+        listener: on,
+    };
     let mut outcomes = Vec::new();
     for (index, phase) in plan.phases.iter().enumerate() {
         match run.run_phase(index, phase) {
@@ -345,6 +356,7 @@ struct PhaseRun<'r, 'l> {
     stop: &'r AtomicBool,
     end_phase: Option<&'r AtomicBool>,
     held: &'r OpenTargets,
+    tasks: &'r JobTasks,
     created: &'r CreatedFiles,
     listener: &'r mut StorageListener<'l>,
 }
@@ -425,7 +437,7 @@ impl PhaseRun<'_, '_> {
         let mut on_ready = || {
             let begins_ns = Cell::new(None);
             on.borrow_mut()(StorageEvent::PhaseReady { begins_ns: &begins_ns });
-            begins_ns.get()
+            begins_ns.get().map_or(PhaseStart::Now, PhaseStart::At)
         };
         let mut control = PhaseControl {
             stop: enough.unwrap_or(stop),
@@ -433,9 +445,9 @@ impl PhaseRun<'_, '_> {
             on_ready: Some(&mut on_ready),
             on_interval: &mut on_interval,
         };
-        let result = kernel::run(&workload, &mut control);
+        let result = self.tasks.run_phase(phase, &workload, &mut control);
         let settled = self.created.settle_calls(&workload, self.held);
-        let mut outcome = result.map_err(|error| phase_failed(phase, &error))?;
+        let mut outcome = result?;
         settled?;
         if outcome.error_count == 0 {
             // Failed I/O is a failure already, with a better reason.
@@ -523,22 +535,6 @@ fn precheck(plan: &StoragePlan) -> Result<(), CommandFailure> {
         }
     }
     first.map_or(Ok(()), Err)
-}
-
-fn phase_failed(phase: &StoragePhase, error: &StorageError) -> CommandFailure {
-    if let StorageError::Shrunk { path, from_bytes, to_bytes } = error {
-        return held_targets::resized_target(path, *from_bytes, *to_bytes);
-    }
-    storage_failure(format!("phase {} failed", phase.name), error)
-}
-
-/// Returns the failure of a phase that was not tried because it is impossible.
-pub(super) fn impossible_phase(phase: &StoragePhase, error: &StorageError) -> CommandFailure {
-    storage_failure(format!("phase {} cannot be carried out", phase.name), error)
-}
-
-fn storage_failure(what: String, error: &StorageError) -> CommandFailure {
-    CommandFailure::measurement(what).with_cause(error).with_known_advice()
 }
 
 fn lay_out(

@@ -8,7 +8,9 @@ use assay_model::storage_outcome::{
     EndReason, IntervalTally, IoFailure, IoTally, StorageOutcome, StreamCount, StreamDetails,
     StreamTally,
 };
-use assay_model::workload::storage::{StorageLoad, StorageStream, StorageWorkload};
+use assay_model::workload::storage::{
+    AccessPattern, StorageLoad, StorageStream, StorageWorkload,
+};
 
 pub mod far_end;
 mod plausibility;
@@ -66,6 +68,33 @@ impl HostShare {
         // The coordinator counts the bytes of all hosts and ends the run.
         workload.timing.stop_after_bytes = None;
         Some(Self { workload, streams, targets })
+    }
+
+    /// Returns the share of a process that runs one stream of a closed loop.
+    ///
+    /// Streams that visit all of their blocks keep the seed, because others read the same blocks in
+    /// the same order. Random offsets are those of the process.
+    pub fn for_stream(whole: &StorageWorkload, index: usize) -> Self {
+        let stream = &whole.streams[index];
+        let seed = match stream.pattern {
+            AccessPattern::Blocks { .. } => whole.seed,
+            _ => seed::derive_seed(whole.seed, index as u64 + 1),
+        };
+        let targets = stream.targets.clone();
+        let workload = StorageWorkload {
+            targets: targets.iter().map(|target| whole.targets[*target].clone()).collect(),
+            streams: vec![StorageStream {
+                targets: (0..targets.len()).collect(),
+                rate_share: 1.0,
+                ..stream.clone()
+            }],
+            load: whole.load.clone(),
+            timing: whole.timing,
+            engine: whole.engine,
+            data: whole.data,
+            seed,
+        };
+        Self { workload, streams: vec![index], targets }
     }
 }
 
@@ -154,6 +183,25 @@ pub fn merge_intervals(
         }
     }
     Some(all)
+}
+
+/// Merges the outcomes of all hosts with the intervals in them. `None` without any.
+pub fn merge_whole_outcomes(
+    parts: Vec<(&str, &HostShare, StorageOutcome)>,
+    streams: usize,
+) -> Option<StorageOutcome> {
+    let (mut intervals, mut ended_s) = (Vec::new(), 0.0);
+    loop {
+        let nth = intervals.len();
+        let same: Vec<(&HostShare, &IntervalTally)> = parts
+            .iter()
+            .filter_map(|(_, share, outcome)| Some((*share, outcome.intervals.get(nth)?)))
+            .collect();
+        let Some(all) = merge_intervals(&same, ended_s, streams) else { break };
+        ended_s += all.length_s;
+        intervals.push(all);
+    }
+    merge_outcomes(parts, intervals, streams)
 }
 
 /// Merges the outcomes of all hosts; `intervals` are those of [`merge_intervals`]. `None` without

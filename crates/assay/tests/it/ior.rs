@@ -176,9 +176,12 @@ fn rejects_unsupported_options() {
         let usage = format!("Usage: assay {command} [");
         assert!(world.assay(&words).succeeded().out.contains(&usage), "{line}");
     }
-    let mut launched = world.command(&["ior", "-o", "x"]);
-    let output = launched.env("OMPI_COMM_WORLD_SIZE", "4").output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    let mut launched = world.command(&["ior", "-o", "x", "--mpi-library=/none"]);
+    launched.env("OMPI_COMM_WORLD_RANK", "0").env("OMPI_COMM_WORLD_SIZE", "4");
+    let output = launched.output().unwrap();
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{reported}");
+    assert!(reported.contains("no MPI library can be opened"), "{reported}");
     let dry = ior(&world, "-N 2 -b 64k -t 16k -o x --dryRun").succeeded();
     assert!(dry.out.contains("blocks of"), "{}", dry.out);
 }

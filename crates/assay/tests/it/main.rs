@@ -29,6 +29,7 @@ mod import_damage;
 mod interruption;
 mod io500;
 mod ior;
+mod ior_ranks;
 mod kernel_counters;
 mod local_times;
 mod mdtest;

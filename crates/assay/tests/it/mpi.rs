@@ -121,13 +121,24 @@ impl Mpi {
         if let (Some(prefix), Some(library)) = (self.prefix(), self.library) {
             command.arg("--mpi-library").arg(prefix.join(library));
         }
-        // Open MPI refuses to run as root without both variables.
-        for make in ["OMPI", "PRTE"] {
-            command.env(format!("{make}_ALLOW_RUN_AS_ROOT"), "1");
-            command.env(format!("{make}_ALLOW_RUN_AS_ROOT_CONFIRM"), "1");
-        }
+        allow_many_ranks_as_root(&mut command);
         run_to_end(&mut command)
     }
+}
+
+/// Returns one of Debian's launchers; prints the reason and returns `None` where it is not
+/// installed.
+pub(crate) fn find_debian_launcher(name: &str, test: &str) -> Option<PathBuf> {
+    MPIS.iter().find(|mpi| mpi.launcher == name && mpi.wheel.is_none())?.launcher(test)
+}
+
+/// Lets Open MPI run as root, which needs both variables, and more ranks than CPUs.
+pub(crate) fn allow_many_ranks_as_root(command: &mut Command) {
+    for make in ["OMPI", "PRTE"] {
+        command.env(format!("{make}_ALLOW_RUN_AS_ROOT"), "1");
+        command.env(format!("{make}_ALLOW_RUN_AS_ROOT_CONFIRM"), "1");
+    }
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
 }
 
 /// Returns a guard to hold while ranks run, across all test files.
@@ -136,7 +147,8 @@ pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().even_if_poisoned()
 }
 
-fn run_to_end(command: &mut Command) -> Outcome {
+/// Runs a command to its end.
+pub(crate) fn run_to_end(command: &mut Command) -> Outcome {
     let output = command.output().unwrap();
     Outcome {
         code: output.status.code().unwrap_or(-1),

@@ -200,7 +200,7 @@ fn phase_begins_at_the_common_start() {
         let (mut asked, mut firsts_ns) = (0, Vec::new());
         let mut on_ready = || {
             asked += 1;
-            Some(moment_ns)
+            PhaseStart::At(moment_ns)
         };
         let mut on_interval = |_: &IntervalTally| firsts_ns.push(clock::now_ns());
         let mut control = PhaseControl {
@@ -213,6 +213,19 @@ fn phase_begins_at_the_common_start() {
         assert!((outcome.elapsed_s - 0.05).abs() < 1e-9, "{}", outcome.elapsed_s);
         assert!(asked == 1 && firsts_ns[0] > moment_ns, "{asked} {firsts_ns:?}");
     }
+}
+
+#[test]
+fn phase_that_never_begins_does_no_io() {
+    let phase = null(stream(AccessPattern::Random, 4096, 1.0), None);
+    let (stop, held) = (AtomicBool::new(false), OpenTargets::default());
+    let mut control = PhaseControl {
+        stop: &stop,
+        held: &held,
+        on_ready: Some(&mut || PhaseStart::Never),
+        on_interval: &mut |_: &IntervalTally| {},
+    };
+    assert_eq!(count(&storage::run(&phase, &mut control).unwrap()), 0);
 }
 
 #[test]

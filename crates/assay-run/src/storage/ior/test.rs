@@ -25,6 +25,7 @@ use super::{
 };
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
+use crate::storage::job_tasks::JobTasks;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::{series, volume};
@@ -40,28 +41,16 @@ pub(super) struct RunningIorTest<'a> {
     /// Folders that were created for the files of ranks.
     folders: Vec<PathBuf>,
     held: Arc<OpenTargets>,
+    tasks: JobTasks,
 }
 
 /// Returns the storage options of a test.
-pub(super) fn run_options(
-    options: &IorOptions,
-    store: Option<&Path>,
-    held: Arc<OpenTargets>,
-) -> RunOptions {
+pub(super) fn run_options(options: &IorOptions, store: Option<&Path>) -> RunOptions {
     RunOptions {
-        destroy_data: options
-            .destroy_data
-            .iter()
-            .map(|it| path_text::decode_path(it))
-            .collect(),
-        target_on_root: options.target_on_root,
-        keep: true,
         // A deadline would leave parts of a file unwritten that are read later.
         writers_make_files: (options.deadline_s == 0 || compile::grows(options))
             && options.prefill_bytes == 0,
-        store: store.map(Into::into),
-        held,
-        ..RunOptions::default()
+        ..RunOptions::with_kept_files(&options.destroy_data, options.target_on_root, store)
     }
 }
 
@@ -105,6 +94,7 @@ struct IorTestRecorder<'r, 's, 'l> {
     steps: &'r [IorStep],
     recording: &'r mut Recording<'s>,
     listener: &'r mut IorListener<'l>,
+    tasks: &'r JobTasks,
     /// Repetitions so far, by number of the case.
     cases: BTreeMap<usize, CaseRepetitions>,
 }
@@ -121,16 +111,18 @@ impl<'a> RunningIorTest<'a> {
     pub(super) fn new(
         number: usize,
         options: IorOptions,
-        store: Option<&'a Path>,
+        (store, tasks): (Option<&'a Path>, &JobTasks),
         stop: &'a AtomicBool,
     ) -> Self {
         let capacity = target_capacity(&options);
         let test = IorTestResult { options, began: format_now(), capacity, results: vec![] };
-        Self { test, number, store, stop, failed: None, folders: vec![], held: Arc::default() }
+        let (held, tasks) = (Arc::default(), tasks.clone());
+        Self { test, number, store, stop, failed: None, folders: vec![], held, tasks }
     }
 
     fn run_options(&self) -> RunOptions {
-        run_options(&self.test.options, self.store, Arc::clone(&self.held))
+        let held = Arc::clone(&self.held);
+        RunOptions { held, ..run_options(&self.test.options, self.store) }
     }
 
     /// Removes created files, unless they are to be kept.
@@ -156,8 +148,8 @@ impl<'a> RunningIorTest<'a> {
     ) -> Result<(), CommandFailure> {
         let most_s = u64::from(self.test.options.max_minutes) * 60;
         self.read_status();
-        let mut record =
-            IorTestRecorder { steps, recording, listener: on, cases: BTreeMap::new() };
+        let (tasks, cases) = (&self.tasks.clone(), BTreeMap::new());
+        let mut record = IorTestRecorder { steps, recording, listener: on, tasks, cases };
         let verdict = self.repeat(most_s, &mut record);
         let stored = record.store_cases(&self.test.options);
         verdict.and(stored).and_then(|()| self.write_status())
@@ -276,7 +268,8 @@ impl<'a> RunningIorTest<'a> {
                 (record.listener)(IorEvent::PhaseProgress { phase, event: &event });
             }
         };
-        let outcomes = runner::run_phases(&plan, &permissions, self.stop, &mut see);
+        let asked = (&permissions, &self.tasks);
+        let outcomes = runner::run_phases(&plan, asked, self.stop, &mut see);
         let failed = runner::io_failure(&plan, &outcomes?);
         self.failed = self.failed.take().or(failed);
         reported
@@ -328,7 +321,8 @@ impl<'a> RunningIorTest<'a> {
                 event: &event,
             });
         };
-        let mut outcomes = runner::run_phases(&plan, &self.run_options(), self.stop, &mut see)?;
+        let asked = (&self.run_options(), &self.tasks);
+        let mut outcomes = runner::run_phases(&plan, asked, self.stop, &mut see)?;
         let failed = runner::io_failure(&plan, &outcomes);
         self.failed = self.failed.take().or(failed);
         let outcome = outcomes.pop();
@@ -364,8 +358,12 @@ impl IorTestRecorder<'_, '_, '_> {
         Some(self.cases.entry(number).or_default())
     }
 
-    /// Keeps the kernel's counters from the first to the last I/O of a phase.
+    /// Keeps the kernel's counters from the first to the last I/O of a phase, if they count all of
+    /// its I/O.
     fn count(&self, phase: &StoragePhase, step: IorStep, event: &StorageEvent<'_>) {
+        if !self.tasks.are_on_this_host() {
+            return;
+        }
         match event {
             StorageEvent::PhaseReady { .. } => {
                 self.recording.begin_counting(volume::counted_places(&phase.workload));
@@ -416,6 +414,7 @@ impl IorTestRecorder<'_, '_, '_> {
             ]);
             let entries = outcome.to_entries().into_iter().chain(case.samples(&outcome));
             let entries = entries.chain(volume::workload_facts(&phase.workload));
+            let entries = entries.chain(self.tasks.to_facts());
             let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
             let failure = failure.or(series::io_case_failure(&phase.workload, &outcome));
             self.recording.record_case(number, entries, &[], failure)?;

@@ -50,17 +50,7 @@ struct UsedFolder {
 }
 
 fn run_options(options: &MdtestOptions, store: Option<&Path>) -> RunOptions {
-    RunOptions {
-        destroy_data: options
-            .destroy_data
-            .iter()
-            .map(|it| path_text::decode_path(it))
-            .collect(),
-        target_on_root: options.target_on_root,
-        keep: true,
-        store: store.map(Into::into),
-        ..RunOptions::default()
-    }
+    RunOptions::with_kept_files(&options.destroy_data, options.target_on_root, store)
 }
 
 impl TestFolders {

@@ -24,6 +24,7 @@ use assay_model::workload::storage::{AccessPattern, Cursor, StoragePhase, Storag
 use crate::failure::CommandFailure;
 use crate::fleet::member::StartReport;
 use crate::storage::file_trees::{self, MissingParents};
+use crate::storage::job_tasks::JobTasks;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::volume;
@@ -102,7 +103,8 @@ impl StorageFarEnd {
             StorageEvent::PhaseStarts { .. } | StorageEvent::PhaseFailed => {}
         };
         let plan = StoragePlan { phases: vec![phase] };
-        let done = runner::run_phases(&plan, &self.options, ends, &mut on);
+        let asked = (&self.options, &JobTasks::Threads);
+        let done = runner::run_phases(&plan, asked, ends, &mut on);
         // Only the first phase is known to fill the files it creates.
         self.options.writers_make_files = false;
         match outcome {

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
+use crate::storage::job_tasks::JobTasks;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::shares::storage_hosts::{BlockWork, SharedRunEvent, StorageHosts};
@@ -131,7 +132,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
             StorageEvent::PhaseFailed => {}
         };
         let done = early_end::run_stoppable(stop, &ends, || {
-            runner::run_phases(plan, &self.options, &ends, &mut on)
+            runner::run_phases(plan, (&self.options, &JobTasks::Threads), &ends, &mut on)
         })?;
         // An early end is not a failure, and results until then are reported.
         let is_stopped = self.underway.is_stopped();
