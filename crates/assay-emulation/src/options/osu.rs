@@ -1,6 +1,6 @@
 //! Options of `assay mpi`: OSU's options with OSU's meaning, and assay's own.
 
-mod unsupported;
+pub(super) mod unsupported;
 mod unsupported_benchmarks;
 
 use std::path::PathBuf;
