@@ -22,7 +22,7 @@ assay() {
   name=$(echo "$1" | tr _ -)
   # perftest does not inline messages on software RoCE; assay would, in sends and writes.
   case $1 in
-    atomic_lat) size='' ;;
+    atomic_*) size='' ;;
     read_*) size="-s $3" ;;
     *) size="-s $3 -I 0" ;;
   esac
@@ -70,3 +70,4 @@ compare send_bw RC 16384 100 5
 compare send_bw UD 1024 500 5
 compare write_bw RC 16384 100 5
 compare read_bw RC 16384 100 5
+compare atomic_bw RC 8 500 5

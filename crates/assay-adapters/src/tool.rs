@@ -242,6 +242,12 @@ pub const TOOLS: &[ToolAdapter] = &[
         "perftest over RDMA: the time of a fetch-and-add. The far end is `assay rdma`, which starts its server.",
         |workload| perftest::supports(workload, RdmaTest::AtomicLatency),
     ),
+    perftest::adapter(
+        "ib_atomic_bw",
+        &["ib_atomic_bw"],
+        "perftest over RDMA: the average rate of fetch-and-adds. The far end is `assay rdma`, which starts its server.",
+        |workload| perftest::supports(workload, RdmaTest::AtomicBandwidth),
+    ),
 ];
 
 pub use perftest::arguments as perftest_arguments;

@@ -20,6 +20,8 @@ mod compile;
 mod definitions;
 pub mod diagnostic;
 pub mod explain;
+#[cfg(test)]
+mod keyword_page_tests;
 mod keywords;
 mod lines;
 pub mod output;

@@ -24,6 +24,7 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("ib_read_lat", &["rdma", "read-lat"]),
     ("ib_read_bw", &["rdma", "read-bw"]),
     ("ib_atomic_lat", &["rdma", "atomic-lat"]),
+    ("ib_atomic_bw", &["rdma", "atomic-bw"]),
 ];
 
 /// Name of this program.

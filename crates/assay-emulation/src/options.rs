@@ -7,5 +7,7 @@ pub mod ior;
 pub mod mdtest;
 pub mod network;
 pub mod osu;
+#[cfg(test)]
+mod page_tests;
 pub mod perftest;
 pub mod vdbench;

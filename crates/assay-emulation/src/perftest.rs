@@ -275,7 +275,7 @@ fn table_title(work: &RdmaWorkload) -> String {
         RdmaTest::SendLatency | RdmaTest::SendBandwidth => "Send",
         RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => "RDMA_Write",
         RdmaTest::ReadLatency | RdmaTest::ReadBandwidth => "RDMA_Read",
-        RdmaTest::AtomicLatency => "Atomic FETCH_AND_ADD",
+        RdmaTest::AtomicLatency | RdmaTest::AtomicBandwidth => "Atomic FETCH_AND_ADD",
     };
     let both = if work.both { "Bidirectional " } else { "" };
     let what = if work.test.is_bandwidth() { "BW" } else { "Latency" };
@@ -409,6 +409,7 @@ mod tests {
             (RdmaTest::WriteBandwidth, true, "RDMA_Write Bidirectional BW Test"),
             (RdmaTest::SendBandwidth, true, "Send Bidirectional BW Test"),
             (RdmaTest::AtomicLatency, false, "Atomic FETCH_AND_ADD Latency Test"),
+            (RdmaTest::AtomicBandwidth, true, "Atomic FETCH_AND_ADD Bidirectional BW Test"),
         ] {
             let work = RdmaWorkload { both, ..RdmaWorkload::perftest_default(test, None) };
             assert_eq!(table_title(&work), expected);

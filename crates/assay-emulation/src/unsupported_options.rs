@@ -27,7 +27,7 @@ pub(crate) const IPERF3: &[RefusedOption] = &[reject(
     "use TCP, or -u for UDP",
 )];
 
-const QPERF: &[RefusedOption] = &[
+pub(crate) const QPERF: &[RefusedOption] = &[
     reject("--access_recv --ar --ar1", "received data is always copied to the program", ""),
     reject(
         "--cpu_affinity --ca --loc_cpu_affinity --lca --rem_cpu_affinity --rca",
@@ -53,7 +53,7 @@ const QPERF: &[RefusedOption] = &[
     ),
 ];
 
-const SOCKPERF: &[RefusedOption] = &[
+pub(crate) const SOCKPERF: &[RefusedOption] = &[
     reject(
         "-f --file -F --iomux-type",
         "a client and a server have one address",
@@ -89,13 +89,13 @@ const SOCKPERF: &[RefusedOption] = &[
     reject("--data-file", "playback is not supported", "use under-load with --mps N"),
 ];
 
-const NTTTCP: &[RefusedOption] = &[reject(
+pub(crate) const NTTTCP: &[RefusedOption] = &[reject(
     "-D",
     "a receiver stays in the foreground",
     "start it with `nohup … &`; -H holds it after a test",
 )];
 
-const PING: &[RefusedOption] = &[
+pub(crate) const PING: &[RefusedOption] = &[
     reject(
         "-A",
         "requests are sent at times fixed in advance",

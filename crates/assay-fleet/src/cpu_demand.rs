@@ -84,8 +84,10 @@ pub fn read_related(root: &Root) -> RelatedReading {
     let all = process_table::snapshot(root);
     let is_kernel = |it: &&ProcessEntry| it.id == KERNEL_PARENT || it.parent == KERNEL_PARENT;
     let has_kernel = all.iter().any(|it| it.id == KERNEL_PARENT && it.name == "kthreadd");
-    let is_assay =
-        |it: &&ProcessEntry| it.name.starts_with("assay") && it.id != own && it.parent != own;
+    let is_assay = |it: &&ProcessEntry| {
+        let is_named = it.name.starts_with("assay") && it.id != own && it.parent != own;
+        is_named && process_table::is_same_program(root, it.id)
+    };
     let ticks = |entries: &mut dyn Iterator<Item = &ProcessEntry>| {
         entries.fold(0, |sum: u64, it| sum.saturating_add(it.busy_ticks))
     };

@@ -1,6 +1,8 @@
 //! Processes of a host, from `/proc/*/stat` (`proc_pid_stat(5)`). Processes that end during a
 //! snapshot are left out.
 
+use std::path::Path;
+
 use crate::root::Root;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +40,17 @@ pub(crate) fn family_ticks(text: &str) -> Option<[u64; 2]> {
     Some([with_children(14)?, with_children(15)?])
 }
 
+/// Returns whether a process runs this program, or a copy of it on another path, by the size of the executable;
+/// `true` if that of a process is not visible.
+pub(crate) fn is_same_program(root: &Root, id: u32) -> bool {
+    let bytes = |id: &str| {
+        let path = root.host_path(Path::new(&format!("/proc/{id}/exe")));
+        std::fs::metadata(path).ok().map(|it| it.len())
+    };
+    let theirs = bytes(&id.to_string());
+    theirs.is_none() || theirs == bytes("self")
+}
+
 /// Returns whether a process was started with `assignment`, as in `NAME=value`, in its environment;
 /// `false` if the environment is not visible.
 pub(crate) fn has_environment(root: &Root, id: u32, assignment: &str) -> bool {
@@ -68,6 +81,21 @@ fn parse(text: &str) -> Option<ProcessEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The name alone does not make a program a part of assay.
+    #[test]
+    fn copy_of_another_program_is_not_this_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("assay-burn");
+        std::fs::copy("/bin/sleep", &program).unwrap();
+        let mut child = std::process::Command::new(&program).arg("60").spawn().unwrap();
+        let root = Root::machine();
+        assert!(
+            !is_same_program(&root, child.id()) && is_same_program(&root, std::process::id())
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 
     #[test]
     fn name_may_contain_blanks_and_parentheses() {

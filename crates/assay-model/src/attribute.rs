@@ -248,6 +248,9 @@ attributes! {
     RpeakCores, "rpeak_cores", Fact, AttributeKind::Plain;
     /// Operations per cycle and core.
     FlopPerCycle, "flop_per_cycle", Fact, AttributeKind::Plain;
+    /// Operations per cycle within the bursts between the slices that measure the clock: the best of all
+    /// repetitions.
+    BurstFlopPerCycle, "burst_flop_per_cycle", Fact, AttributeKind::Plain;
     /// Clock of Rpeak, measured at this load.
     RpeakClock, "rpeak_clock", Fact, AttributeKind::Quantity(Unit::Hertz);
     /// The median as a percentage of Rpeak.

@@ -146,7 +146,10 @@ fn nearest_flop_per_cycle(
     if !(vectors.is_finite() && vectors > 0.0) {
         return None;
     }
-    let whole = if is_fused { vectors.log2().round().exp2() } else { vectors.round() }.max(1.0);
+    // Vectors of 256 and 512 bits have a whole unit at least; those of 128 bits may take two cycles.
+    let fewest = if is_fused && vector_bits > 128 { 2.0 } else { 1.0 };
+    let whole = if is_fused { vectors.log2().round().exp2() } else { vectors.round() };
+    let whole = whole.max(fewest);
     let fits = FLOP_PER_CYCLE_TOLERANCE.contains(&(vectors / whole));
     (whole as u32).checked_mul(vector_bits / element_bits).filter(|_| fits)
 }
@@ -196,6 +199,10 @@ mod tests {
             (24.0, "avx512", 64, None),
             (20.0, "avx512", 64, None),
             (7.8, "avx2", 64, Some(8)),
+            // Half of the time of a core.
+            (8.0, "avx512", 64, None),
+            (3.9, "avx2", 64, None),
+            (2.0, "neon", 64, Some(2)),
             (15.2, "neon", 64, Some(16)),
             (5.9, "sse2", 64, Some(6)),
             (3.7, "portable", 64, Some(4)),

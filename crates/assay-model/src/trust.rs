@@ -1,10 +1,13 @@
 //! Assessment whether a result is reliable, based on its summary.
 
 use crate::doubt::{Doubt, TrustLevel};
+use crate::quantity::Unit;
 use crate::summary::{MetricEstimate, RunSummary};
 
 /// Maximum relative half-width of the interval of a sound value.
 pub const MAX_RELATIVE_WIDTH: f64 = 0.1;
+/// Upper end of the interval of a sound share of 0, such as a loss: it has no relative width.
+const MAX_NEAR_ZERO: f64 = 0.01;
 
 /// Reason why a value is not sound.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,6 +85,9 @@ fn check_interval<'s>(estimate: &MetricEstimate) -> Option<DistrustReason<'s>> {
             _ => DistrustReason::NoInterval,
         });
     };
+    if estimate.unit == Unit::Ratio && estimate.median == 0.0 && interval[1] <= MAX_NEAR_ZERO {
+        return None;
+    }
     let width = relative_wider_side(estimate.median, interval).unwrap_or(f64::INFINITY);
     (width > MAX_RELATIVE_WIDTH).then_some(DistrustReason::WideInterval { width })
 }

@@ -431,6 +431,7 @@ knee-too-few-points = koleno vyžaduje alespoň pět bodů
 knee-flat = latence zůstává pod dvojnásobkem latence nezatíženého cíle
 knee-within-uncertainty = latence roste nejvýše o svou nejistotu
 knee-no-idle = už nejnižší rychlost je za ním
+knee-erratic = latence s rostoucí rychlostí klesá na méně než čtvrtinu, o víc než její nejistota: z této křivky to nelze určit
 response-description = Medián latence se mění od { $low } při { $few } po { $high } při { $many }; { $knee }.
 engine-asked-for = podle zadání
 engine-best = upřednostňované rozhraní, které jádro systému povoluje

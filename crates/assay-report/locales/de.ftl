@@ -418,6 +418,7 @@ knee-too-few-points = für einen Knick braucht es mindestens fünf Punkte
 knee-flat = die Latenz bleibt unter dem Doppelten der Latenz eines unbelasteten Ziels
 knee-within-uncertainty = die Latenz steigt um nicht mehr als ihre Unsicherheit
 knee-no-idle = schon die niedrigste Rate liegt jenseits davon
+knee-erratic = die Latenz fällt bei steigender Rate auf weniger als ein Viertel, um mehr als ihre Unsicherheit: Aus dieser Kurve lässt es sich nicht sagen
 response-description = Der Median der Latenz verläuft von { $low } bei { $few } bis { $high } bei { $many }; { $knee }.
 engine-asked-for = so angefordert
 engine-best = bevorzugte Engine, vom Kernel zugelassen

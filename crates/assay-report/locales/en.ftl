@@ -429,6 +429,7 @@ knee-too-few-points = a knee needs at least five points
 knee-flat = latency stays below twice that of an idle target
 knee-within-uncertainty = latency rises by no more than its uncertainty
 knee-no-idle = the lowest rate is beyond it already
+knee-erratic = latency falls below a quarter while the rate rises, by more than its uncertainty: this curve cannot tell
 response-description = Median latency goes from { $low } at { $few } to { $high } at { $many }; { $knee }.
 engine-asked-for = requested
 engine-best = the first choice, and the kernel grants it

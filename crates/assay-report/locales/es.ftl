@@ -418,6 +418,7 @@ knee-too-few-points = un codo requiere al menos cinco puntos
 knee-flat = la latencia queda por debajo del doble de la de un destino inactivo
 knee-within-uncertainty = la latencia no sube más que su incertidumbre
 knee-no-idle = la tasa más baja ya lo supera
+knee-erratic = la latencia baja a menos de un cuarto mientras sube la tasa, más que su incertidumbre: esta curva no permite saberlo
 response-description = La latencia mediana va de { $low } con { $few } a { $high } con { $many }; { $knee }.
 engine-asked-for = solicitado
 engine-best = opción preferida, permitida por el kernel

@@ -418,6 +418,7 @@ knee-too-few-points = un coude exige au moins cinq points
 knee-flat = la latence reste inférieure au double de celle d’une cible au repos
 knee-within-uncertainty = la latence n’augmente pas plus que son incertitude
 knee-no-idle = le débit le plus bas est déjà au-delà
+knee-erratic = la latence tombe sous le quart alors que le débit augmente, de plus que son incertitude : cette courbe ne permet pas de le dire
 response-description = La latence médiane va de { $low } à { $few } jusqu’à { $high } à { $many } ; { $knee }.
 engine-asked-for = demandé
 engine-best = choix préféré, autorisé par le noyau

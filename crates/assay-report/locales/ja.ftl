@@ -378,6 +378,7 @@ knee-too-few-points = 屈曲点には少なくとも五つの点が必要です
 knee-flat = レイテンシは無負荷時の二倍未満にとどまります
 knee-within-uncertainty = レイテンシの増加はその不確かさを超えません
 knee-no-idle = 最低のレートですでに超えています
+knee-erratic = レートが上がるのにレイテンシが不確かさを超えて四分の一未満に下がります。この曲線からは判断できません
 response-description = レイテンシの中央値は { $few } の { $low } から { $many } の { $high } まで変化します。{ $knee }。
 engine-asked-for = 指定による
 engine-best = 第一候補で、カーネルが許可

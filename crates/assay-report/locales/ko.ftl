@@ -378,6 +378,7 @@ knee-too-few-points = 변곡점에는 점이 다섯 개 이상 필요함
 knee-flat = 대기 시간이 무부하일 때의 두 배 미만으로 유지됨
 knee-within-uncertainty = 대기 시간의 증가가 불확실성을 넘지 않음
 knee-no-idle = 가장 낮은 속도가 이미 그 이후임
+knee-erratic = 속도가 오르는데 대기 시간이 불확실성을 넘어 4분의 1 아래로 떨어짐: 이 곡선으로는 판단할 수 없음
 response-description = 대기 시간 중앙값: { $few }에서 { $low }, { $many }에서 { $high }. { $knee }.
 engine-asked-for = 지정됨
 engine-best = 첫 번째 선택이며 커널이 허용함

@@ -378,6 +378,7 @@ knee-too-few-points = 确定拐点至少需要五个点
 knee-flat = 延迟始终低于空载时的两倍
 knee-within-uncertainty = 延迟的增加不超过其不确定度
 knee-no-idle = 最低速率已在拐点之后
+knee-erratic = 速率上升时延迟却降到四分之一以下，且超出其不确定度：无法由此曲线判断
 response-description = 延迟中位数从 { $few } 时的 { $low } 到 { $many } 时的 { $high }；{ $knee }。
 engine-asked-for = 按要求
 engine-best = 首选，且内核允许

@@ -256,6 +256,12 @@ fn join_range(low: &str, high: &str) -> String {
     }
 }
 
+/// Returns an interval that is narrow enough to be useful, in pictures as in tables.
+pub(crate) fn usable_interval(median: f64, interval: Option<[f64; 2]>) -> Option<[f64; 2]> {
+    let half = half_width(median, interval)?;
+    interval.filter(|_| is_usable(half, median))
+}
+
 fn is_usable(half: f64, median: f64) -> bool {
     median == 0.0 || half <= MAX_RELATIVE_HALF_WIDTH * median.abs()
 }

@@ -10,7 +10,14 @@ use assay_model::doubt::Doubt;
 /// crash.
 #[derive(Debug)]
 pub(crate) struct InstanceMarker {
-    _name: Option<UnixDatagram>,
+    name: Option<UnixDatagram>,
+}
+
+impl InstanceMarker {
+    /// Whether another process has announced itself since this one did.
+    pub(crate) fn was_joined(&self) -> bool {
+        self.name.as_ref().is_some_and(|name| name.recv(&mut [0]).is_ok())
+    }
 }
 
 /// Prefix of the name in Linux's abstract namespace: needs no file or permission, and leaves no
@@ -21,25 +28,40 @@ const NAME_PREFIX: &str = "assay-measures-on-this-machine";
 /// after the first has ended. Further processes detect others, but are not detected themselves.
 const MAX_INSTANCES: u32 = 16;
 
-/// Announces this process, and returns a doubt if another one is measuring.
+/// Announces this process, also to those that are measuring, and returns a doubt if there are any.
 pub(crate) fn announce() -> (InstanceMarker, Option<Doubt>) {
     let mut own = None;
-    let mut is_company = false;
+    let mut others = Vec::new();
     for seat in 0..MAX_INSTANCES {
         match bind_name(seat) {
             // All further names are released at once: they were only tested.
             Ok(socket) => own = own.or(Some(socket)),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => is_company = true,
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => others.push(seat),
             // Without abstract names nothing can be detected.
             Err(_) => break,
         }
     }
-    (InstanceMarker { _name: own }, is_company.then_some(Doubt::AnotherAssay))
+    for seat in &others {
+        // A process that has ended meanwhile, or whose queue is full, need not know.
+        _ = greet(*seat);
+    }
+    (InstanceMarker { name: own }, (!others.is_empty()).then_some(Doubt::AnotherAssay))
+}
+
+fn seat_name(seat: u32) -> io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("{NAME_PREFIX}-{seat}"))
 }
 
 fn bind_name(seat: u32) -> io::Result<UnixDatagram> {
-    let name = SocketAddr::from_abstract_name(format!("{NAME_PREFIX}-{seat}"))?;
-    UnixDatagram::bind_addr(&name)
+    let socket = UnixDatagram::bind_addr(&seat_name(seat)?)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+fn greet(seat: u32) -> io::Result<()> {
+    let socket = UnixDatagram::unbound()?;
+    socket.set_nonblocking(true)?;
+    socket.send_to_addr(&[0], &seat_name(seat)?).map(drop)
 }
 
 #[cfg(test)]
@@ -52,6 +74,7 @@ mod tests {
         let (first, _) = announce();
         let (second, company) = announce();
         assert!(company.is_some());
+        assert!(first.was_joined(), "the first of two hears of the second");
         drop(first);
         let (_third, company) = announce();
         assert!(company.is_some());

@@ -190,11 +190,17 @@ impl RdmaLoad {
             RdmaTest::SendLatency | RdmaTest::SendBandwidth => RdmaOperation::Send,
             RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => RdmaOperation::Write,
             RdmaTest::ReadLatency | RdmaTest::ReadBandwidth => RdmaOperation::Read,
-            RdmaTest::AtomicLatency => RdmaOperation::FetchAdd,
+            RdmaTest::AtomicLatency | RdmaTest::AtomicBandwidth => RdmaOperation::FetchAdd,
         };
         let depth = if self.test.is_bandwidth() { self.depth } else { 1 };
         let (both, moderation) = (self.bidirectional, self.moderation);
         RdmaPass { operation, depth, both, bytes, iterations, moderation }
+    }
+
+    /// Returns the memory of the numbers that atomic operations add to.
+    fn counter_bytes(&self) -> u64 {
+        let is_atomic = self.test == RdmaTest::AtomicBandwidth;
+        if is_atomic { Endpoint::counter_bytes(self.queue_pairs) } else { 8 }
     }
 
     /// Returns the minimum number of messages of a pass: as many as are in flight, or one.
@@ -204,7 +210,7 @@ impl RdmaLoad {
 
     /// Returns the uncounted pass before a size: as many messages as are in flight, from this end
     /// alone (perftest: `perform_warm_up`). Only operations that the far end's device completes by
-    /// itself need no cooperation.
+    /// itself need no cooperation, and only those leave no trace in what is compared afterwards.
     fn warm_up_pass(&self, pass: &RdmaPass) -> Option<RdmaPass> {
         let is_alone = matches!(pass.operation, RdmaOperation::Write | RdmaOperation::Read);
         (self.warms_up && is_alone && pass.depth > 1).then_some(RdmaPass {
@@ -240,7 +246,7 @@ fn open_endpoint(
         mtu: device.mtu_bytes,
         connection: load.connection(),
         queue_pairs: load.queue_pairs,
-        max_message_bytes: most_bytes.max(8),
+        max_message_bytes: most_bytes.max(load.counter_bytes()),
         depth: Endpoint::queue_depth(load.depth),
         posted_receives: device.tuning.receives.unwrap_or(Endpoint::DEFAULT_RECEIVES),
         inline_bytes: device

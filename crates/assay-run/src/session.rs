@@ -64,7 +64,9 @@ struct MachineWatch {
     pauses: PauseWatch,
     load: LoadWatch,
     counters: CounterWatch,
-    _presence: InstanceMarker,
+    presence: InstanceMarker,
+    /// Whether the run has the doubt about another assay.
+    has_company: bool,
 }
 
 impl<'t> Session<'t> {
@@ -100,12 +102,13 @@ impl<'t> Session<'t> {
         };
         session.log.add(RunEvent::HostJoined(Box::new(joined)))?;
         let emulated = host.is_emulated().then_some(Doubt::EmulatedCpu);
+        let has_company = company.is_some();
         session.log.add_doubts(emulated.into_iter().chain(company))?;
         let (pauses, load) = (PauseWatch::start(), LoadWatch::start(plan));
         let has_passes = plan.cases.iter().any(|case| case.workload.has_timed_passes());
         let counters = CounterWatch::start(has_passes);
         session.watch =
-            Some(MachineWatch { before, pauses, load, counters, _presence: presence });
+            Some(MachineWatch { before, pauses, load, counters, presence, has_company });
         Ok(session)
     }
 
@@ -186,6 +189,8 @@ impl<'t> Session<'t> {
             !matches!(doubt, Doubt::Steal { .. } | Doubt::Throttled { .. })
                 || loads.iter().all(|(_, of_case)| of_case.id() != doubt.id())
         });
+        let is_joined = watch.presence.was_joined() && !watch.has_company;
+        doubts.extend(is_joined.then_some(Doubt::AnotherAssay));
         self.log.add_doubts(doubts)?;
         loads
             .into_iter()

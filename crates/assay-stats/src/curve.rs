@@ -44,6 +44,8 @@ pub enum NoKnee {
     WithinUncertainty,
     /// The lowest rate is already beyond the knee, so that the idle latency is unknown.
     NoIdle,
+    /// Latency falls with the rate by more than a queue can explain: something disturbed the points.
+    Erratic,
 }
 
 impl NoKnee {
@@ -54,6 +56,7 @@ impl NoKnee {
             Self::Flat => "flat",
             Self::WithinUncertainty => "within-uncertainty",
             Self::NoIdle => "no-idle",
+            Self::Erratic => "erratic",
         }
     }
 }
@@ -78,6 +81,9 @@ pub fn find_knee(points: &[ResponsePoint]) -> Knee {
     let finite = |it: &ResponsePoint| it.rate_per_s.is_finite() && it.latency_s.is_finite();
     if points.len() < MIN_POINTS || !points.iter().all(|it| usable(it) && finite(it)) {
         return Knee::None(NoKnee::TooFewPoints);
+    }
+    if is_erratic(points) {
+        return Knee::None(NoKnee::Erratic);
     }
     let rates = running_maximum(points);
     let fit = |sign: f64| {
@@ -119,6 +125,7 @@ pub fn next_share(points: &[(f64, ResponsePoint)]) -> Option<f64> {
     let (from, to) = match find_knee(&known) {
         Knee::At(knee) => (share(knee.beyond - 1)?, share(knee.beyond)?),
         Knee::None(NoKnee::NoIdle) => (0.0, share(0)?),
+        Knee::None(NoKnee::Erratic) => return None,
         Knee::None(_) => (share(points.len().checked_sub(1)?)?, MAX_PERCENT),
     };
     (to - from > KNEE_RESOLUTION).then(|| f64::midpoint(from, to))
@@ -128,6 +135,20 @@ pub fn next_share(points: &[(f64, ResponsePoint)]) -> Option<f64> {
 const KNEE_RESOLUTION: f64 = 5.0;
 /// Maximum share of the maximum rate, in percent.
 const MAX_PERCENT: f64 = 100.0;
+
+/// Latency of a point over that of a later one, beyond the uncertainty of both, above which the curve cannot have
+/// a knee. Latency near rate 0 is up to [`LATENCY_RISE`] times higher where the processor sleeps between requests.
+const MAX_FALL: f64 = LATENCY_RISE * LATENCY_RISE;
+
+/// Whether latency falls too far anywhere while the rate rises.
+fn is_erratic(points: &[ResponsePoint]) -> bool {
+    let mut highest_s: f64 = 0.0;
+    points.iter().any(|point| {
+        let falls = highest_s > MAX_FALL * (point.latency_s + point.uncertainty_s);
+        highest_s = highest_s.max(point.latency_s - point.uncertainty_s);
+        falls
+    })
+}
 
 /// Returns the running maximum of the rates.
 fn running_maximum(points: &[ResponsePoint]) -> Vec<f64> {

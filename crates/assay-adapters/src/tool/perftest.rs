@@ -57,7 +57,7 @@ pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
     let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
     say("-c", work.connection.name().to_uppercase());
     say("-n", work.iterations.to_string());
-    if work.test != RdmaTest::AtomicLatency {
+    if !work.test.is_atomic() {
         say("-s", bytes.to_string());
     }
     if work.test.is_bandwidth() {
@@ -66,7 +66,10 @@ pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
     }
     let sends = !matches!(
         work.test,
-        RdmaTest::ReadLatency | RdmaTest::ReadBandwidth | RdmaTest::AtomicLatency
+        RdmaTest::ReadLatency
+            | RdmaTest::ReadBandwidth
+            | RdmaTest::AtomicLatency
+            | RdmaTest::AtomicBandwidth
     );
     if let Some(bytes) = work.device.inline_bytes.filter(|_| sends) {
         say("-I", bytes.to_string());
@@ -270,6 +273,10 @@ mod tests {
         assert_eq!(
             words(RdmaTest::AtomicLatency, "ib_atomic_lat"),
             "-F -c RC -n 1000 -x 1 -p 4000 -d rxe0 10.0.0.5"
+        );
+        assert_eq!(
+            words(RdmaTest::AtomicBandwidth, "ib_atomic_bw"),
+            "-F -c RC -n 1000 -t 128 -q 2 -x 1 -p 4000 -d rxe0 -b 10.0.0.5"
         );
         assert_eq!(parse_version("Version: 6.06\n").as_deref(), Some("6.06"));
     }

@@ -17,8 +17,6 @@ pub use self::ntttcp::NtttcpArguments;
 pub use self::sockperf::SockperfArguments;
 
 mod iperf3;
-#[cfg(test)]
-mod iperf3_page_tests;
 mod iperf3_values;
 pub(crate) mod ntttcp;
 pub(crate) mod qperf_parameters;

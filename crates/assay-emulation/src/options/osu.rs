@@ -1,7 +1,7 @@
 //! Options of `assay mpi`: OSU's options with OSU's meaning, and assay's own.
 
 mod topology;
-mod unsupported;
+pub(super) mod unsupported;
 mod unsupported_benchmarks;
 
 use std::path::PathBuf;

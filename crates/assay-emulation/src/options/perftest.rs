@@ -158,6 +158,8 @@ pub enum RdmaTestArgument {
     ReadBw,
     /// Latency of atomic additions: the full time
     AtomicLat,
+    /// Bandwidth of atomic additions
+    AtomicBw,
 }
 
 impl RdmaTestArgument {
@@ -170,6 +172,7 @@ impl RdmaTestArgument {
             Self::ReadLat => RdmaTest::ReadLatency,
             Self::ReadBw => RdmaTest::ReadBandwidth,
             Self::AtomicLat => RdmaTest::AtomicLatency,
+            Self::AtomicBw => RdmaTest::AtomicBandwidth,
         }
     }
 }

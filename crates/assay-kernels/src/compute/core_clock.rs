@@ -12,8 +12,11 @@
 //! of multiply-adds at full rate. The lower clock outlasts a burst by 0.67 ms (Intel 64 and IA-32
 //! Architectures Optimization Reference Manual, "Intel AVX-512 frequency"), far longer than a
 //! slice, and the adds never compete with the multiply-adds for a port. Time taken by the
-//! hypervisor or an interrupt makes single slices longer; the median of a thread's slices is not
+//! hypervisor, an interrupt or another process makes single slices longer; the median of a thread's slices is not
 //! affected unless more than half of them are. Unit: Hz. Never reads a model name.
+//!
+//! The bursts are timed, too: operations of a burst / median time of a burst / clock = FLOP/cycle, which other
+//! processes do not affect for the same reason.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use std::arch::asm;
@@ -55,14 +58,26 @@ pub struct CoreClockSample {
     pub seconds: f64,
     /// Clock of each CPU in Hz, in the order of the configuration.
     pub clocks_hz: Vec<f64>,
+    /// FLOP/cycle of the bursts in each of [`BURST_PRECISIONS`], as the mean over the CPUs; `None` without load.
+    pub flop_per_cycle: Option<[f64; 2]>,
+}
+
+/// Precisions of the bursts, in turn.
+pub const BURST_PRECISIONS: [Precision; 2] = [Precision::Fp64, Precision::Fp32];
+
+/// Median times of one thread in ns.
+#[derive(Debug, Default)]
+struct ThreadTimes {
+    slice: AtomicU64,
+    bursts: [AtomicU64; 2],
 }
 
 /// Pinned threads, ready to run the chain.
 #[derive(Debug)]
 pub struct CoreClock {
     team: TimedTeam,
-    load: Option<PeakKernel>,
-    times_ns: Vec<CachePadded<AtomicU64>>,
+    load: Option<[PeakKernel; 2]>,
+    times_ns: Vec<CachePadded<ThreadTimes>>,
 }
 
 impl CoreClock {
@@ -73,16 +88,14 @@ impl CoreClock {
     /// ([`io::ErrorKind::Unsupported`]), or a load that takes far longer than on a core
     /// ([`io::ErrorKind::TimedOut`]).
     pub fn prepare(config: &CoreClockConfig) -> io::Result<Self> {
-        let kernel =
-            |isa| PeakKernel::find(isa, Precision::Fp64).ok_or(io::ErrorKind::Unsupported);
-        let load = config.load.map(kernel).transpose()?;
+        let load = config.load.map(find_kernels).transpose()?;
         if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let team = TimedTeam::new(&config.cpus)?;
         let times_ns = config.cpus.iter().map(|_| CachePadded::default()).collect();
         let mut clock = Self { team, load, times_ns };
-        if let Some(load) = load {
+        if let Some([load, _]) = load {
             let burst_s = clock.team.pass(|_| _ = std::hint::black_box(load.run()));
             if burst_s > MAX_BURST_S {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -95,26 +108,64 @@ impl CoreClock {
 
     /// Runs bursts and slices on all CPUs at the same time; 10 to 30 ms.
     pub fn repetition(&mut self) -> CoreClockSample {
-        let (load, times_ns) = (self.load, &self.times_ns);
+        let (load, thread_times) = (self.load, &self.times_ns);
         let seconds = self.team.pass(|member| {
             let mut slices_ns = [0; SLICES];
-            for slice_ns in &mut slices_ns {
-                if let Some(load) = load {
-                    std::hint::black_box(load.run());
+            let mut bursts_ns = [[0; SLICES.div_ceil(2)]; 2];
+            for (at, slice_ns) in slices_ns.iter_mut().enumerate() {
+                if let Some(kernels) = load {
+                    bursts_ns[at % 2][at / 2] =
+                        time_ns(|| _ = std::hint::black_box(kernels[at % 2].run()));
                 }
-                let start_ns = clock::now_ns();
-                run_add_chain(TURNS);
-                *slice_ns = clock::now_ns() - start_ns;
+                *slice_ns = time_ns(|| run_add_chain(TURNS));
             }
-            slices_ns.sort_unstable();
-            times_ns[member].0.store(slices_ns[SLICES / 2].max(1), Ordering::Relaxed);
+            let times = &thread_times[member].0;
+            times.slice.store(median_ns(&mut slices_ns), Ordering::Relaxed);
+            for (at, median) in times.bursts.iter().enumerate() {
+                // The second precision has one burst less.
+                let count = (SLICES - at).div_ceil(2);
+                median.store(median_ns(&mut bursts_ns[at][..count]), Ordering::Relaxed);
+            }
         });
-        let adds = (TURNS * ADDS_PER_TURN) as f64;
-        let clock_hz = |time_ns: &CachePadded<AtomicU64>| {
-            adds / time_ns.0.load(Ordering::Relaxed) as f64 * 1e9
-        };
-        CoreClockSample { seconds, clocks_hz: times_ns.iter().map(clock_hz).collect() }
+        let clocks_hz: Vec<f64> = thread_times.iter().map(|it| it.0.clock_hz()).collect();
+        let flop_per_cycle = load.map(|kernels| {
+            [0, 1].map(|at| {
+                let flops = kernels[at].flops_per_turn();
+                let all = thread_times.iter().map(|it| it.0.flop_per_cycle(at, flops));
+                all.sum::<f64>() / thread_times.len() as f64
+            })
+        });
+        CoreClockSample { seconds, clocks_hz, flop_per_cycle }
     }
+}
+
+impl ThreadTimes {
+    fn clock_hz(&self) -> f64 {
+        (TURNS * ADDS_PER_TURN) as f64 / self.slice.load(Ordering::Relaxed) as f64 * 1e9
+    }
+
+    /// Returns the FLOP/cycle of bursts of this many operations.
+    fn flop_per_cycle(&self, precision: usize, flops: f64) -> f64 {
+        let burst_s = self.bursts[precision].load(Ordering::Relaxed) as f64 * 1e-9;
+        flops / burst_s / self.clock_hz()
+    }
+}
+
+fn find_kernels(isa: Isa) -> io::Result<[PeakKernel; 2]> {
+    let [double, single] = BURST_PRECISIONS.map(|precision| PeakKernel::find(isa, precision));
+    double.zip(single).map(Into::into).ok_or(io::ErrorKind::Unsupported.into())
+}
+
+fn time_ns(work: impl FnOnce()) -> u64 {
+    let start_ns = clock::now_ns();
+    work();
+    clock::now_ns() - start_ns
+}
+
+/// Returns the median, at least 1.
+fn median_ns(times_ns: &mut [u64]) -> u64 {
+    times_ns.sort_unstable();
+    times_ns[times_ns.len() / 2].max(1)
 }
 
 /// Runs the chain of 16 dependent adds per turn.
@@ -189,6 +240,12 @@ mod tests {
             // Not a claim about speed: between a thousandth and a thousand times any real clock.
             let real = |hz: &f64| (1e6..1e12).contains(hz);
             assert!(sample.clocks_hz.iter().all(real), "{load:?} {sample:?}");
+            assert_eq!(sample.flop_per_cycle.is_some(), load.is_some());
+            let positive = |it: &f64| *it > 0.0 && it.is_finite();
+            assert!(
+                sample.flop_per_cycle.iter().flatten().all(positive),
+                "{load:?} {sample:?}"
+            );
         }
     }
 

@@ -28,6 +28,8 @@ const MAX_MARKS: u64 = 1 << 16;
 /// State of one queue pair during a pass.
 struct QueuePairProgress {
     request: SendRequest,
+    /// Address of the first number of its atomic operations.
+    first_counter: u64,
     posted: u64,
     done: u64,
     received: u64,
@@ -74,11 +76,10 @@ struct PassRun<'e> {
 impl<'e> PassRun<'e> {
     fn new(end: &'e Endpoint, pass: &RdmaPass, leads: bool) -> Self {
         let mut piece = Box::new(end.leading_entry(pass));
-        let lane = |at| QueuePairProgress {
-            request: end.request(pass, &mut piece, at),
-            posted: 0,
-            done: 0,
-            received: 0,
+        let lane = |at| {
+            let request = end.request(pass, &mut piece, at);
+            let first_counter = request.far[0];
+            QueuePairProgress { request, first_counter, posted: 0, done: 0, received: 0 }
         };
         let lanes: Vec<QueuePairProgress> =
             (0..end.verbs.queue_pairs.len()).map(lane).collect();
@@ -157,6 +158,10 @@ impl<'e> PassRun<'e> {
             let is_last = lane.posted.is_multiple_of(every) || lane.posted == n;
             lane.request.id = (at as u64) << COUNT_BITS | lane.posted;
             lane.request.flags = if is_last { plain | abi::SIGNALED } else { plain };
+            if self.pass.operation == RdmaOperation::FetchAdd {
+                lane.request.far[0] =
+                    lane.first_counter + Endpoint::counter_offset(lane.posted - 1);
+            }
             self.end.send(at, &mut lane.request)?;
         }
         Ok(())

@@ -25,6 +25,11 @@ const STALL_TIMEOUT_S: u64 = 30;
 /// yet.
 const MAX_COUNTED_NS: u64 = 100_000_000;
 
+/// Distance of the numbers that the atomic operations of a queue pair take turns on, and how many there are: a
+/// page, as in perftest (`INC` and `cycle_buffer`).
+const COUNTER_STRIDE: u64 = 64;
+const COUNTERS: u64 = 64;
+
 /// RDMA operation of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RdmaOperation {
@@ -56,6 +61,11 @@ pub struct RdmaPass {
     pub moderation: Option<u64>,
 }
 
+/// Returns the additions that number `at` of a queue pair receives from this many operations.
+const fn additions(operations: u64, at: u64) -> u64 {
+    operations / COUNTERS + (at < operations % COUNTERS) as u64
+}
+
 impl Endpoint {
     /// Default number of receive requests of each queue pair that are posted before the first
     /// message arrives: perftest's `DEF_RX_SEND`.
@@ -75,7 +85,11 @@ impl Endpoint {
         for (at, byte) in self.source(bytes).iter_mut().enumerate() {
             *byte = content_byte(at, leads);
         }
-        self.sink(bytes).fill(0);
+        let cleared_bytes = match pass.operation {
+            RdmaOperation::FetchAdd => self.max_message_bytes as usize,
+            RdmaOperation::Send | RdmaOperation::Write | RdmaOperation::Read => bytes,
+        };
+        self.sink(cleared_bytes).fill(0);
         if self.receives(pass, leads) {
             self.discard_late_datagrams()?;
             for at in 0..self.posted_receives.len() {
@@ -170,8 +184,7 @@ impl Endpoint {
         fence(Ordering::SeqCst);
         let bytes = pass.bytes as usize;
         match pass.operation {
-            RdmaOperation::FetchAdd if leads => true,
-            RdmaOperation::FetchAdd => *self.sink(8) == pass.iterations.to_le_bytes(),
+            RdmaOperation::FetchAdd => (leads && !pass.both) || self.has_all_additions(pass),
             RdmaOperation::Read if !leads && !pass.both => true,
             RdmaOperation::Send | RdmaOperation::Write
                 if leads && pass.depth > 1 && !pass.both =>
@@ -188,6 +201,29 @@ impl Endpoint {
         }
     }
 
+    /// Returns the memory of the numbers of this many queue pairs.
+    pub fn counter_bytes(queue_pairs: u32) -> u64 {
+        u64::from(queue_pairs) * COUNTERS * COUNTER_STRIDE
+    }
+
+    /// Returns the distance of the number of a queue pair's atomic operation, counted from 0, from the first one.
+    pub(super) const fn counter_offset(operation: u64) -> u64 {
+        operation % COUNTERS * COUNTER_STRIDE
+    }
+
+    /// Whether each number at this end received the far end's additions.
+    fn has_all_additions(&mut self, pass: &RdmaPass) -> bool {
+        if pass.depth == 1 {
+            return *self.sink(8) == pass.iterations.to_le_bytes();
+        }
+        let pairs = self.verbs.queue_pairs.len();
+        let sink = self.sink(pairs * (COUNTERS * COUNTER_STRIDE) as usize);
+        let numbers = sink.chunks_exact(COUNTER_STRIDE as usize).zip((0..COUNTERS).cycle());
+        numbers
+            .into_iter()
+            .all(|(line, at)| line[..8] == additions(pass.iterations, at).to_le_bytes())
+    }
+
     /// Whether messages are received at this end.
     pub(super) const fn receives(&self, pass: &RdmaPass, leads: bool) -> bool {
         matches!(pass.operation, RdmaOperation::Send)
@@ -197,8 +233,11 @@ impl Endpoint {
     /// Returns the memory range that the leading end's requests send from, or receive into.
     pub(super) fn leading_entry(&self, pass: &RdmaPass) -> ScatterGatherEntry {
         match pass.operation {
-            RdmaOperation::Send | RdmaOperation::Write => self.source_entry(pass.bytes),
-            RdmaOperation::Read | RdmaOperation::FetchAdd => ScatterGatherEntry {
+            // The previous numbers, which are not used, replace what no atomic operation sends.
+            RdmaOperation::Send | RdmaOperation::Write | RdmaOperation::FetchAdd => {
+                self.source_entry(pass.bytes)
+            }
+            RdmaOperation::Read => ScatterGatherEntry {
                 address: self.info.address,
                 bytes: pass.bytes as u32,
                 key: self.sink_entry(0).key,
@@ -222,6 +261,7 @@ impl Endpoint {
             RdmaOperation::Write => (abi::OPCODE_WRITE, SendRequest::remote(address, key)),
             RdmaOperation::Read => (abi::OPCODE_READ, SendRequest::remote(source, key)),
             RdmaOperation::FetchAdd => {
+                let address = address + Self::counter_bytes(at as u32);
                 (abi::OPCODE_FETCH_ADD, SendRequest::fetch_add(address, key, 1))
             }
         };
@@ -483,6 +523,18 @@ fn matches_content(bytes: &[u8], leads: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every operation of a queue pair adds to one of its numbers.
+    #[test]
+    fn numbers_receive_all_additions() {
+        for operations in [1, 63, 64, 65, 1000] {
+            let received: u64 = (0..COUNTERS).map(|at| additions(operations, at)).sum();
+            assert_eq!(received, operations);
+        }
+        assert_eq!((additions(65, 0), additions(65, 1)), (2, 1));
+        assert_eq!((Endpoint::counter_offset(1), Endpoint::counter_offset(64)), (64, 0));
+        assert_eq!(Endpoint::counter_bytes(3), 3 * 4096);
+    }
 
     #[test]
     fn detects_shifted_and_swapped_contents() {

@@ -21,15 +21,17 @@ use super::error::StorageError;
 use super::hard_links;
 use super::{OpenTargets, PhaseControl, run};
 
+mod gaps;
+
 /// Size of one write: large enough for a device's full bandwidth, and a multiple of every device's
 /// granule.
 const WRITE_BYTES: u64 = 1 << 20;
 /// Writes in flight.
 const DEPTH: u32 = 8;
 
-/// Writes all of a file, so that later reads find written blocks: no holes and no unwritten
-/// extents. Creates it if necessary; its previous contents are lost. `on_progress` receives the
-/// bytes done and the total.
+/// Completes a file, so that later reads find written blocks: no holes and no unwritten extents.
+/// Creates it if necessary; what was written before stays, unless the file system does not tell where it is.
+/// `on_progress` receives the bytes done and the total.
 ///
 /// # Errors
 /// [`StorageError`]; the data written until then stays.
@@ -52,8 +54,14 @@ pub fn lay_out(
         .open(control.1.open_path(&target.path))
         .map_err(failed)?;
     hard_links::refuse(&file, &target.path)?;
+    let gaps = gaps::find(&file, size_bytes);
     reserve(&file, size_bytes, 0)
         .map_err(|error| layout_error(target, 0, &error.to_string()))?;
+    if let Some(gaps) = gaps {
+        let progress = &mut |done| on_progress(done, size_bytes);
+        return gaps::fill(&file, &gaps, (data, seed), control.0, progress)
+            .map_err(|error| layout_error(target, 0, &error.to_string()));
+    }
     let whole = size_bytes / WRITE_BYTES * WRITE_BYTES;
     on_progress(0, size_bytes);
     if whole > 0 {
@@ -176,11 +184,22 @@ fn write_rest(
 ) -> io::Result<()> {
     // The rest is smaller than one piece.
     let mut memory = vec![0; (to - from) as usize];
-    content::fill(&mut memory, data.compressible, seed ^ from);
+    write_piece(file, &mut memory, from, data, seed)
+}
+
+/// Writes one piece of new contents.
+fn write_piece(
+    file: &File,
+    memory: &mut [u8],
+    from: u64,
+    data: &StorageData,
+    seed: u64,
+) -> io::Result<()> {
+    content::fill(memory, data.compressible, seed ^ from);
     if data.verify != Verify::Off {
-        content::stamp_sectors(&mut memory, from, 0);
+        content::stamp_sectors(memory, from, 0);
     }
-    file.write_all_at(&memory, from)
+    file.write_all_at(memory, from)
 }
 
 /// Reserves space for the whole file at once, so that it is contiguous. If the file system does not

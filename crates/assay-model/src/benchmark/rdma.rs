@@ -26,6 +26,8 @@ benchmark_table! {
     ReadBandwidth, "rdma.read_bw", READ_BANDWIDTH;
     /// Atomic additions one after another.
     AtomicLatency, "rdma.atomic_lat", ATOMIC_LATENCY;
+    /// Many atomic additions in flight.
+    AtomicBandwidth, "rdma.atomic_bw", ATOMIC_BANDWIDTH;
 }
 
 impl RdmaTest {
@@ -37,7 +39,10 @@ impl RdmaTest {
     /// Whether the test keeps many operations in flight and measures their rate.
     pub const fn is_bandwidth(self) -> bool {
         match self {
-            Self::SendBandwidth | Self::WriteBandwidth | Self::ReadBandwidth => true,
+            Self::SendBandwidth
+            | Self::WriteBandwidth
+            | Self::ReadBandwidth
+            | Self::AtomicBandwidth => true,
             Self::SendLatency
             | Self::WriteLatency
             | Self::ReadLatency
@@ -53,8 +58,14 @@ impl RdmaTest {
             | Self::WriteBandwidth
             | Self::ReadLatency
             | Self::ReadBandwidth
-            | Self::AtomicLatency => false,
+            | Self::AtomicLatency
+            | Self::AtomicBandwidth => false,
         }
+    }
+
+    /// Whether the test consists of atomic operations, whose operands have 8 bytes.
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Self::AtomicLatency | Self::AtomicBandwidth)
     }
 
     /// Returns the name of a latency test's metric.
@@ -160,5 +171,16 @@ const ATOMIC_LATENCY: Definition = Definition {
 One fetch-and-add on 8 bytes of the far end's memory after another, each from before it is posted to \
 its completion. The far end's number is compared with how many there were.",
         &[full_latency("time of one fetch-and-add")],
+    )
+};
+const ATOMIC_BANDWIDTH: Definition = Definition {
+    settings: SuiteSettings::Nothing,
+    ..row(
+        "bandwidth of RDMA atomic operations",
+        "\
+As rdma.send_bw, with fetch-and-adds on the far end's memory, 8 bytes each: those of a queue pair take turns on \
+64 numbers that are 64 bytes apart, as in perftest's ib_atomic_bw, so that the device need not wait for the \
+previous one. Each number is compared with how many additions it received.",
+        RATES,
     )
 };

@@ -195,7 +195,8 @@ impl RdmaConnection {
                 | RdmaTest::WriteBandwidth
                 | RdmaTest::ReadLatency
                 | RdmaTest::ReadBandwidth
-                | RdmaTest::AtomicLatency,
+                | RdmaTest::AtomicLatency
+                | RdmaTest::AtomicBandwidth,
                 _,
             ) => 0,
         }
@@ -216,7 +217,7 @@ impl RdmaWorkload {
     pub fn perftest_default(test: RdmaTest, to: Option<String>) -> Self {
         let is_bandwidth = test.is_bandwidth();
         let bytes = match test {
-            RdmaTest::AtomicLatency => 8,
+            _ if test.is_atomic() => 8,
             _ if is_bandwidth => 65_536,
             _ => 2,
         };

@@ -209,6 +209,7 @@ pub fn knee(id: &str) -> &str {
         "flat" => word("knee-flat"),
         "within-uncertainty" => word("knee-within-uncertainty"),
         "no-idle" => word("knee-no-idle"),
+        "erratic" => word("knee-erratic"),
         other => other,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::benchmark::VarianceSource;
+use assay_model::benchmark::{Benchmark, RdmaTest, VarianceSource};
 use assay_model::doubt::{Doubt, FigureOrder, SteadyWindow};
 use assay_model::engine_reason::EngineReason;
 use assay_model::failure::{
@@ -10,6 +10,7 @@ use assay_model::failure::{
 };
 use assay_model::limit::{LimitBasis, PhysicalLimit, Rpeak};
 use assay_model::quantity::Unit;
+use assay_model::summary::MetricEstimate;
 use assay_model::trust::DistrustReason;
 use assay_report::words;
 
@@ -342,7 +343,7 @@ fn every_limit_and_choice_has_a_text() {
     ] {
         check(&words::engine_reason(&reason));
     }
-    for id in ["found", "too-few-points", "flat", "within-uncertainty", "no-idle"] {
+    for id in ["found", "too-few-points", "flat", "within-uncertainty", "no-idle", "erratic"] {
         assert_ne!(words::knee(id), id);
     }
 }
@@ -365,4 +366,17 @@ fn rounding_error_is_never_zero() {
     };
     assert!(explanation(0.005).ends_with("±0.50 %"), "{}", explanation(0.005));
     assert!(explanation(0.1).ends_with("±10 %"), "{}", explanation(0.1));
+}
+
+/// A loss of 0 has no relative width: the upper end of its interval decides.
+#[test]
+fn no_loss_is_sound_if_its_interval_ends_near_zero() {
+    let benchmark = Benchmark::Rdma(RdmaTest::SendBandwidth);
+    let loss = |high| MetricEstimate {
+        ci: Some([0.0, high]),
+        ..crate::maker::estimate(benchmark, "loss", 0.0, 0.0)
+    };
+    assert_eq!(DistrustReason::from_estimate(&loss(75e-6)), None);
+    let wide = DistrustReason::WideInterval { width: f64::INFINITY };
+    assert_eq!(DistrustReason::from_estimate(&loss(0.26)), Some(wide));
 }

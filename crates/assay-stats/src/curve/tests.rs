@@ -144,6 +144,22 @@ fn interval_contains_knee_unless_uncertainty_hides_it() {
     assert_eq!(find_knee(&curve(&[(5.0, 1.0); 6])), Knee::None(NoKnee::Flat));
 }
 
+/// Latencies of a disturbed machine decide nothing, unless their intervals overlap.
+#[test]
+fn falling_latency_has_no_knee() {
+    let disturbed = [54e-3, 3e-3, 236e-3, 0.6e-3, 34e-3, 0.09e-3, 87e-3, 8e-3];
+    let falling = [1.97e-3, 0.17e-3, 0.2e-3, 0.3e-3, 1.3e-3];
+    for latencies in [&disturbed[..], &falling] {
+        let rates = (1..).map(|at| f64::from(at) * 1000.0);
+        let mut points = curve(&rates.zip(latencies.iter().copied()).collect::<Vec<_>>());
+        assert_eq!(find_knee(&points), Knee::None(NoKnee::Erratic), "{latencies:?}");
+        for point in &mut points {
+            point.uncertainty_s = point.latency_s;
+        }
+        assert_ne!(find_knee(&points), Knee::None(NoKnee::Erratic), "{latencies:?}");
+    }
+}
+
 /// Returns the shares that are added to a curve, one after another.
 fn added_shares(latency_s: impl Fn(f64) -> f64, first: &[f64]) -> Vec<f64> {
     let point = |percent: f64| {

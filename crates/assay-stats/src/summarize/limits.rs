@@ -100,9 +100,15 @@ struct PeakEstimate {
     host: String,
     flops: f64,
     instruction_set: String,
+    /// Whether its interval is narrow enough for shares of it.
+    is_known: bool,
     /// Rpeak with its factors, where the clock was measured.
     rpeak: Attributes,
+    rpeak_limit: Option<PhysicalLimit>,
 }
+
+/// Largest half width of the interval of a peak, over its median, for a share of it.
+const MAX_PEAK_UNCERTAINTY: f64 = 0.1;
 
 const RPEAK_ATTRIBUTES: [Attribute; 4] =
     [Attribute::Rpeak, Attribute::RpeakCores, Attribute::FlopPerCycle, Attribute::RpeakClock];
@@ -117,7 +123,11 @@ impl PeakEstimate {
             host: estimate.host.clone(),
             flops: estimate.median,
             instruction_set: work.instruction_set.clone(),
+            is_known: estimate.ci.is_some_and(|[low, high]| {
+                (high - low) / 2.0 <= MAX_PEAK_UNCERTAINTY * estimate.median
+            }),
             rpeak: RPEAK_ATTRIBUTES.into_iter().filter_map(parameter).collect(),
+            rpeak_limit: estimate.limit.clone(),
         })
     }
 }
@@ -142,21 +152,19 @@ fn set_rpeak_limit(
 ) {
     let Some(clock_hz) = clock_hz else { return };
     let (cores, instruction_set) = (work.domain.cpus.len(), &work.instruction_set);
-    // The maximum counts: disturbance during a repetition only lowers the rate, while it hardly
-    // affects the clock, which is measured in short slices.
-    let rpeak = match Rpeak::from_measurement(
-        estimate.max,
-        cores,
-        clock_hz,
-        instruction_set,
-        element_bits,
-    ) {
-        Ok(rpeak) => rpeak,
-        Err(flop_per_cycle) => {
-            estimate.warnings.push(Doubt::NoRpeak { flop_per_cycle });
-            return;
-        }
-    };
+    // Bursts are as short as the slices that measure the clock, so that other processes disturb neither. Runs
+    // from before they were timed have the best repetition, which others may have halved.
+    let in_bursts = estimate.parameters.get(&Attribute::BurstFlopPerCycle);
+    let in_bursts = in_bursts.and_then(AttributeValue::as_number);
+    let best = in_bursts.map_or(estimate.max, |per_cycle| per_cycle * cores as f64 * clock_hz);
+    let rpeak =
+        match Rpeak::from_measurement(best, cores, clock_hz, instruction_set, element_bits) {
+            Ok(rpeak) => rpeak,
+            Err(flop_per_cycle) => {
+                estimate.warnings.push(Doubt::NoRpeak { flop_per_cycle });
+                return;
+            }
+        };
     let factors = [
         rpeak.value().into(),
         rpeak.cores.into(),
@@ -177,5 +185,6 @@ fn set_peak_limit(estimate: &mut MetricEstimate, peak: Option<&PeakEstimate>) {
     }
     let instruction_set = peak.instruction_set.clone();
     let basis = LimitBasis::MeasuredPeak { instruction_set, cores: peak.cores };
-    set_limit(estimate, Some(PhysicalLimit { value: peak.flops, basis }));
+    let measured = PhysicalLimit { value: peak.flops, basis };
+    set_limit(estimate, if peak.is_known { Some(measured) } else { peak.rpeak_limit.clone() });
 }

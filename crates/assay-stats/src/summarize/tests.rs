@@ -159,9 +159,10 @@ impl CaseScript {
         })
     }
 
-    fn series_fact(self, name: Name, value: &str) -> Self {
+    fn series_fact(self, name: Name, value: impl Into<AttributeValue>) -> Self {
+        let value = value.into();
         let about = FactSubject::Series(self.last_series());
-        self.push(|_| RunEvent::Fact(Fact { about: about.clone(), name, value: value.into() }))
+        self.push(|_| RunEvent::Fact(Fact { about: about.clone(), name, value: value.clone() }))
     }
 
     fn finished(self, stopped: StopReason) -> Self {
@@ -424,6 +425,17 @@ fn contended_peak_has_no_rpeak() {
           placement=node instruction_set=avx512 threads=2
     "#]],
     );
+}
+
+/// Two processes share each core: repetitions reach half of the rate, bursts all of it.
+#[test]
+fn halved_peak_keeps_its_rpeak() {
+    let halved = case("compute.peak_flops/node/avx512", "assay", peak(&[0, 1], "avx512"))
+        .samples("fp64", None, &around(2.0 * 16.0 * 1.32e9))
+        .series_fact(Name::BurstFlopPerCycle, 31.9)
+        .samples("core_clock", None, &around(1.32e9))
+        .finished(StopReason::Precise);
+    check(&run(vec![halved], None), &expect![[r#""#]]);
 }
 
 #[test]

@@ -151,6 +151,7 @@ fn accepts_perftest_options() {
         ],
         &["rdma", "read-lat", "-o", "4", "--tclass", "106", "--report-histogrm"],
         &["rdma", "atomic-lat", "-A", "FETCH_AND_ADD", "--CPU-freq"],
+        &["rdma", "atomic-bw", "-A", "FETCH_AND_ADD", "-b", "-q", "3", "-o", "4"],
     ] {
         let host = [words, &["127.0.0.1"]].concat();
         let reported = world.assay(&host).failed_with(4).err;
@@ -190,6 +191,8 @@ fn rejects_impossible_options_with_reason() {
         (&["rdma", "send-bw", "-c", "UC"], "the sender does not notice losses"),
         (&["rdma", "send-bw", "-c", "DC"], "only some devices support it; use RC or UD"),
         (&["rdma", "atomic-lat", "-A", "CMP_AND_SWAP"], "only additions are supported"),
+        (&["rdma", "atomic-bw", "-s", "16"], "atomic operations have 8 bytes"),
+        (&["rdma", "atomic-bw", "--perform_warm_up"], "additions are compared"),
         (&["rdma", "send-lat", "-A", "FETCH_AND_ADD"], "this test has no atomic operations"),
         (&["rdma", "send-lat", "-N"], "has no rate"),
         (&["rdma", "send-lat", "-Q", "1"], "has no rate"),

@@ -194,6 +194,7 @@ fn links_named_like_tools_are_these_tools() {
         ("qperf", vec!["qperf"]),
         ("ib_send_lat", vec!["rdma", "send-lat"]),
         ("ib_read_bw", vec!["rdma", "read-bw"]),
+        ("ib_atomic_bw", vec!["rdma", "atomic-bw"]),
         ("osu_latency", vec!["mpi", "latency"]),
     ] {
         let link = world.path(name);

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 const USE_OSU: &str = "leave it out, or use OSU's own programs for accelerators";
 
 /// Letter, long name, value; the values of `unless` are assay's behaviour.
-const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
+pub(in crate::options) const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
     OptionSpec::reject(
         "-v --version",
         Switch,

@@ -26,7 +26,8 @@ const LEAVE_OUT_SIZE: &str = "leave out -a and -s";
 const MESSAGES_ONLY: &str = "UD supports messages only, and drops those that are not received";
 const USE_UD_WITH_SEND: &str = "use `-c UD` with send-lat and send-bw only";
 const NOTHING_SENT: &str = "reads and atomic operations send no data that could be inlined";
-const ONE_SIDED_ONLY: &str = "only one-sided operations can run uncounted";
+const ONE_SIDED_ONLY: &str = "only writes and reads can run uncounted: messages need the far end, and \
+                              additions are compared";
 const USE_WITH_ONE_SIDED: &str = "use --perform_warm_up with write-bw and read-bw";
 const TOO_MANY_TIMES: &str =
     "every message's time is kept, a hundred million in two minutes on a fast card";
@@ -107,13 +108,12 @@ impl RdmaArguments {
     /// Rules for options of particular operations.
     fn operation_rules(&self, test: RdmaTest) -> [OptionRule; 8] {
         use RdmaTest::{
-            AtomicLatency, ReadBandwidth, ReadLatency, SendBandwidth, SendLatency,
-            WriteBandwidth,
+            ReadBandwidth, ReadLatency, SendBandwidth, SendLatency, WriteBandwidth,
         };
-        let reads = matches!(test, ReadLatency | ReadBandwidth | AtomicLatency);
+        let is_atomic = test.is_atomic();
+        let reads = is_atomic || matches!(test, ReadLatency | ReadBandwidth);
         let sends = matches!(test, SendLatency | SendBandwidth);
         let is_alone = matches!(test, WriteBandwidth | ReadBandwidth);
-        let is_atomic = test == AtomicLatency;
         let is_datagram = self.connection == RdmaConnection::Ud;
         [
             (is_datagram, sends, ("-c UD", MESSAGES_ONLY, USE_UD_WITH_SEND)),
@@ -129,7 +129,7 @@ impl RdmaArguments {
                 (
                     "-o",
                     "-o limits only reads and atomic operations",
-                    "use -o with read-lat, read-bw and atomic-lat",
+                    "use -o with read-lat, read-bw, atomic-lat and atomic-bw",
                 ),
             ),
             (
@@ -145,7 +145,11 @@ impl RdmaArguments {
             (
                 self.atomic_type.is_some(),
                 is_atomic,
-                ("-A", "this test has no atomic operations", "use -A with atomic-lat"),
+                (
+                    "-A",
+                    "this test has no atomic operations",
+                    "use -A with atomic-lat and atomic-bw",
+                ),
             ),
             (
                 self.perform_warm_up,

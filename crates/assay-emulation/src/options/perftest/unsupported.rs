@@ -6,7 +6,7 @@ use assay_dialects::option::UnsupportedOption;
 
 const USE_PERFTEST: &str = "use perftest itself";
 
-const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
+pub(in crate::options) const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
     reject(
         "-C --report-cycles",
         "times are in ns of the system clock; cycles have no known length",

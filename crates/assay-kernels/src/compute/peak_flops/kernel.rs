@@ -71,6 +71,11 @@ impl PeakKernel {
         (gained + f64::from(self.multiplying)) * lanes_sum
     }
 
+    /// Returns the floating-point operations of one turn.
+    pub(in crate::compute) fn flops_per_turn(&self) -> f64 {
+        ITERATIONS as f64 * self.flops_per_iteration()
+    }
+
     /// Returns the floating-point operations of one iteration.
     pub(super) fn flops_per_iteration(&self) -> f64 {
         let per_summing = if self.multiplying == 0 { 2 } else { 1 };

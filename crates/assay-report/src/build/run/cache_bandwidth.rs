@@ -65,7 +65,8 @@ fn plot(context: &ReportContext<'_>, groups: &[Vec<&MetricEstimate>]) -> Option<
     let point = |estimate: &&MetricEstimate| PlotPoint {
         x: bytes(estimate),
         y: per_core(estimate, estimate.median),
-        interval: estimate.ci.map(|it| it.map(|end| per_core(estimate, end))),
+        interval: precision::usable_interval(estimate.median, estimate.ci)
+            .map(|it| it.map(|end| per_core(estimate, end))),
     };
     let is_drawn =
         |point: &PlotPoint| precision::is_positive(point.x) && precision::is_positive(point.y);

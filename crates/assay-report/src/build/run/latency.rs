@@ -52,7 +52,7 @@ fn plot(estimates: &[&MetricEstimate], levels: &[(u8, u64)]) -> Option<Plot> {
     let points = estimates.iter().filter_map(|estimate| {
         let x = number(estimate, Attribute::Bytes).filter(|x| precision::is_positive(*x))?;
         let y = Some(estimate.median).filter(|y| precision::is_positive(*y))?;
-        let point = PlotPoint { x, y, interval: estimate.ci };
+        let point = PlotPoint { x, y, interval: precision::usable_interval(y, estimate.ci) };
         Some((series_name(estimate, estimates), point))
     });
     let mut series = PlotSeries::group_points(points);

@@ -117,7 +117,7 @@ impl<'a> LoadCurve<'a> {
         let point = |it: &LoadPoint<'_>| PlotPoint {
             x: it.bandwidth.median,
             y: it.latency.median,
-            interval: it.latency.ci,
+            interval: precision::usable_interval(it.latency.median, it.latency.ci),
         };
         PlotSeries { name: self.name.clone(), points: self.points().map(point).collect() }
     }

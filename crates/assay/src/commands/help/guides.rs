@@ -11,9 +11,11 @@ macro_rules! guides {
 const GUIDES: &[(&str, &str)] = guides![
     "compare" "compatibility" "exec" "export" "export-columns" "factors" "fio" "fio-options"
     "history" "hosts" "import" "install" "ior" "ior-options" "iperf3-options"
-    "lint" "mdtest" "mdtest-options" "memory" "mpi" "network" "overview" "publishing"
-    "rdma" "references" "reliability" "results" "security" "serve" "site" "statistics" "storage"
-    "vdbench" "witness"
+    "lint" "mdtest" "mdtest-options" "memory" "mpi" "network" "ntttcp-options" "osu-options"
+    "overview" "perftest-options" "ping-options" "publishing" "qperf-options"
+    "rdma" "references" "reliability" "results" "security" "serve" "site" "sockperf-options"
+    "statistics" "storage"
+    "vdbench" "vdbench-options" "witness"
 ];
 
 /// Returns the text of a guide by its name as messages cite it: `docs/fio.md`, or `docs/fio`.

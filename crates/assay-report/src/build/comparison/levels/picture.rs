@@ -38,7 +38,8 @@ fn curve(
     let point = |level: &LevelEstimate| -> Option<PlotPoint> {
         let own = comparison.conditions.get(level.condition)?.levels.first()?;
         let x = parse_level(&own.level)?;
-        Some(PlotPoint { x, y: level.estimate.median, interval: level.estimate.ci })
+        let y = level.estimate.median;
+        Some(PlotPoint { x, y, interval: precision::usable_interval(y, level.estimate.ci) })
     };
     let mut points = metric.levels.iter().map(point).collect::<Option<Vec<_>>>()?;
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

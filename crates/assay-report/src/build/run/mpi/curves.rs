@@ -18,7 +18,11 @@ pub(super) fn plot(group: &MpiGroup<'_>) -> Option<Plot> {
             .filter_map(|it| {
                 // A logarithmic axis cannot show empty messages.
                 let x = size(it).filter(|bytes| *bytes > 0)? as f64;
-                Some(PlotPoint { x, y: it.median, interval: it.ci })
+                Some(PlotPoint {
+                    x,
+                    y: it.median,
+                    interval: precision::usable_interval(it.median, it.ci),
+                })
             })
             .collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));

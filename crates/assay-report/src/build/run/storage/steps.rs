@@ -104,7 +104,11 @@ fn rounds_plot(test: &TestResults<'_>, title: &str) -> Option<Plot> {
     let steps = test.steps_with_metric("rate");
     let point = |step: &&MetricEstimate| {
         let (x, y) = (step_number(step) as f64, step.median);
-        precision::is_positive(y).then_some(PlotPoint { x, y, interval: step.ci })
+        precision::is_positive(y).then_some(PlotPoint {
+            x,
+            y,
+            interval: precision::usable_interval(y, step.ci),
+        })
     };
     let points: Vec<PlotPoint> = steps.iter().filter_map(point).collect();
     let (first, last) = (*points.first()?, *points.last()?);
@@ -171,7 +175,10 @@ fn search_plot(test: &TestResults<'_>, title: &str, goal: &str) -> Option<Plot> 
         };
         let (x, y) = (number(step, Attribute::RequestedRate)?, step.median);
         if y.is_finite() {
-            steps.push((words::goal_verdict(verdict), PlotPoint { x, y, interval: step.ci }));
+            steps.push((
+                words::goal_verdict(verdict),
+                PlotPoint { x, y, interval: precision::usable_interval(y, step.ci) },
+            ));
         }
     }
     steps.sort_by(|(_, a), (_, b)| a.x.total_cmp(&b.x));

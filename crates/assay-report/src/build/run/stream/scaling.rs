@@ -56,5 +56,9 @@ fn point(estimate: &MetricEstimate) -> Option<PlotPoint> {
     let cores = placement.rsplit(':').next()?.parse::<u32>().ok().map(f64::from);
     let x = cores.or_else(|| number(estimate, Attribute::Threads))?;
     let drawable = precision::is_positive(estimate.median);
-    drawable.then_some(PlotPoint { x, y: estimate.median, interval: estimate.ci })
+    drawable.then_some(PlotPoint {
+        x,
+        y: estimate.median,
+        interval: precision::usable_interval(estimate.median, estimate.ci),
+    })
 }
