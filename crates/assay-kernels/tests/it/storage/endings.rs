@@ -217,7 +217,7 @@ fn phase_begins_at_the_common_start() {
 
 #[test]
 fn phase_that_never_begins_does_no_io() {
-    let phase = null(stream(AccessPattern::Random, 4096, 1.0), None);
+    let phase = null(stream(AccessPattern::Random, 4096, 1.0), Some(600.0));
     let (stop, held) = (AtomicBool::new(false), OpenTargets::default());
     let mut control = PhaseControl {
         stop: &stop,
