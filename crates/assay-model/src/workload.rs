@@ -148,6 +148,7 @@ impl Workload {
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
             | Self::Files(_)
+            | Self::Io500(_)
             | Self::Command(_)
             | Self::Imported(_)
             | Self::Mpi(_)

@@ -32,7 +32,7 @@ fn finds_all_damaged_sectors() {
         (EngineChoice::Threads, 1 << 16, false),
         (EngineChoice::Auto, 512 * 3, false),
     ] {
-        let mut target = target(&folder.file("verified"), 12 * MIB);
+        let mut target = target(&folder.file(&format!("verified-{bytes}")), 12 * MIB);
         lay_out(&target, Verify::OnRead);
         target.direct = direct;
         let mut reading =
