@@ -211,10 +211,8 @@ impl<'scope> WorkerThreads<'scope> {
             PhaseStart::At(_) | PhaseStart::Now | PhaseStart::Never => now_ns + START_LEAD_NS,
         };
         let timeline = Timeline::new(start_ns, workload.timing);
-        phase.end_no_later_than(match start {
-            PhaseStart::Never => now_ns,
-            PhaseStart::At(_) | PhaseStart::Now => timeline.deadline_ns,
-        });
+        let last_ns = if start == PhaseStart::Never { now_ns } else { timeline.deadline_ns };
+        phase.end_no_later_than(last_ns);
         for start in self.starts {
             // A closed channel means that the worker has panicked, which its join reports.
             let _ = start.send(timeline);
