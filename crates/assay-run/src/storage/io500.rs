@@ -18,6 +18,7 @@ use assay_model::path_text;
 use assay_model::plan::Plan;
 use assay_model::workload::io500::{Io500Phase, Io500Workload};
 
+use super::job_tasks::JobTasks;
 use super::options::RunOptions;
 use super::plan_check::RequiredPhases;
 use super::{file_trees, ior, mdtest, runner};
@@ -184,7 +185,12 @@ impl<'r> Io500Run<'r> {
         let store = self.options.store.as_deref();
         let mut silent = SilentListener;
         let recording = (opening, store, &mut silent as _);
-        let completed = ior::run_tests((&info, &tests), recording, self.stop, &mut |_| {})?;
+        let completed = ior::run_tests(
+            (&info, &tests, &JobTasks::Threads),
+            recording,
+            self.stop,
+            &mut |_| {},
+        )?;
         if let Some(failure) = completed.io_failure {
             return Err(failure);
         }
