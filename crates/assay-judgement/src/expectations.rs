@@ -5,6 +5,7 @@ use std::path::Path;
 use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::gate::{self, GateResult};
 use assay_claims::reference;
+use assay_model::doubt::TrustLevel;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::summary::{MetricEstimate, RunSummary};
@@ -115,12 +116,16 @@ impl NamedExpectations {
         has_gates.then(|| JudgedHosts::judge(&self.values.gates, summary))
     }
 
-    /// Compares results with the claims; `None` without claims, or if all are of the user and none
+    /// Compares results, each with its trust, with the claims; `None` without claims, or if all are of the user and none
     /// has a result, which [`NamedExpectations::judge_unmeasured`] reports.
-    pub fn check_claims(&self, results: &[MetricEstimate]) -> Option<ClaimsOutcome> {
+    pub fn check_claims(
+        &self,
+        results: &[MetricEstimate],
+        trust: impl Fn(&MetricEstimate) -> TrustLevel,
+    ) -> Option<ClaimsOutcome> {
         let claims = self.values.claims.as_slice();
         let is_judged = claims.len() > gate::judge_unmeasured((claims, &[]), results).len();
-        is_judged.then(|| ClaimsOutcome::judge(results, claims, &self.claims_name))
+        is_judged.then(|| ClaimsOutcome::judge(results, trust, (claims, &self.claims_name)))
     }
 
     /// Returns the user's claims and limits that no result fits.

@@ -351,14 +351,15 @@ column-you = vy
 column-you-share = vy / reference
 held-reached = dosaženo
 held-missed = nedosaženo
-held-count-missed = nedosaženo: { $n } z { $all } výsledků je horších než hodnoty publikované o { $name }: { $which }
-held-count-conflict = zdroje se liší: { $n } z { $all } výsledků dosahuje jen některých hodnot publikovaných o { $name }: { $which }
-held-count-none = nelze rozhodnout: pro tyto výsledky neplatí žádná z hodnot publikovaných o { $name }
-held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval horší o více než toleranci ({ $tolerance }, neuvádí-li zdroj jinak). Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
-references-nothing = žádná z hodnot publikovaných o { $name } zde nebyla změřena
+held-count-missed = nedosaženo: { $n } z { $all } výsledků je horších než hodnoty { $name }: { $which }
+held-count-conflict = zdroje se liší: { $n } z { $all } výsledků dosahuje jen některých hodnot { $name }: { $which }
+held-count-undecided = nelze rozhodnout: { $n } z { $all } výsledků je horších než hodnoty { $name }, ale jsou podezřelé nebo bez intervalu: { $which }
+held-count-none = nelze rozhodnout: pro tyto výsledky neplatí žádná z hodnot { $name }
+held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval horší o více než toleranci ({ $tolerance }, neuvádí-li zdroj jinak). Výsledek podezřelý nebo bez intervalu nedosažení nedokládá. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
+references-nothing = žádná z hodnot { $name } zde nebyla změřena
 
 ## Stored runs held against what was written
-verify-sound = v pořádku, surových výstupů: { $n }
+verify-intact = neporušeno, surových výstupů: { $n }
 verify-lost = poškozený, ztracených událostí: { $n }
 
 ## The page itself

@@ -365,14 +365,15 @@ column-you = Sie
 column-you-share = Sie / Referenz
 held-reached = erreicht
 held-missed = verfehlt
-held-count-missed = verfehlt: { $n } von { $all } Ergebnissen sind schlechter als die zu { $name } veröffentlichten Werte: { $which }
-held-count-conflict = Quellen widersprechen sich: { $n } von { $all } Ergebnissen erreichen nur einige der zu { $name } veröffentlichten Werte: { $which }
-held-count-none = nicht entscheidbar: Kein zu { $name } veröffentlichter Wert gilt für diese Ergebnisse
-held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) schlechter ist. Bestwerte und zweifelhafte Werte werden gezeigt, entscheiden aber nichts.
-references-nothing = keiner der zu { $name } veröffentlichten Werte wurde hier gemessen
+held-count-missed = verfehlt: { $n } von { $all } Ergebnissen sind schlechter als die Werte von { $name }: { $which }
+held-count-conflict = Quellen widersprechen sich: { $n } von { $all } Ergebnissen erreichen nur einige der Werte von { $name }: { $which }
+held-count-undecided = nicht entscheidbar: { $n } von { $all } Ergebnissen sind schlechter als die Werte von { $name }, aber verdächtig oder ohne Intervall: { $which }
+held-count-none = nicht entscheidbar: Kein Wert von { $name } gilt für diese Ergebnisse
+held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) schlechter ist. Ein Ergebnis, das verdächtig ist oder kein Intervall hat, belegt kein Verfehlen. Bestwerte und zweifelhafte Werte werden gezeigt, entscheiden aber nichts.
+references-nothing = keiner der Werte von { $name } wurde hier gemessen
 
 ## Stored runs held against what was written
-verify-sound = unversehrt, Rohausgaben: { $n }
+verify-intact = unversehrt, Rohausgaben: { $n }
 verify-lost = beschädigt, verlorene Ereignisse: { $n }
 
 ## The page itself

@@ -21,7 +21,7 @@ use assay_store::Store;
 
 use crate::arguments::hosts::FleetArguments;
 use crate::arguments::{MeasuringArguments, PageFormat};
-use crate::expectations::{outcome_status, report_claims, report_hosts};
+use crate::expectations::{outcome_status, report_hosts, report_run_claims};
 use crate::failure::ExitStatus;
 use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
@@ -193,7 +193,7 @@ impl<'a> RunDelivery<'a> {
         }
         let is_text = prints_report(self.typed);
         let of_trust = if is_doubted { ExitStatus::Undecided } else { ExitStatus::Success };
-        of_trust.max(report_claims(&self.expectations, &summary.results, is_text, terminal))
+        of_trust.max(report_run_claims(&self.expectations, summary, is_text, terminal))
     }
 }
 

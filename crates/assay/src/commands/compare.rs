@@ -11,6 +11,7 @@ use assay_model::factor::FactorLevel;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::run::Run;
 use assay_model::summary::MetricEstimate;
+use assay_model::trust::DistrustReason;
 use assay_report::words;
 use assay_stats::compare::{self as statistics, Condition, LevelRuns};
 use assay_stats::rank_statistic::MAX_VALUES;
@@ -210,7 +211,8 @@ fn judge_second(
             report_outcomes(&typed.reports, &judged, is_text, terminal)?
         }
     };
-    Ok(status.max(report_claims(expected, &results, is_text, terminal)))
+    let trust = |it: &_| DistrustReason::level_of(DistrustReason::from_estimate(it));
+    Ok(status.max(report_claims(expected, (&results, &trust), is_text, terminal)))
 }
 
 /// Rejects reports of outcomes without a gate.
