@@ -105,6 +105,8 @@ fn compares_run_with_system_and_own_claims_file() {
     let checked =
         world.assay(&["run", "quick", "--expect", "azure/hb", "--dry-run"]).succeeded();
     assert!(checked.out.contains("Plan"), "{checked:?}");
+    let said = "compared with azure/hb: ";
+    assert!(checked.err.contains(said) && checked.err.contains("triad"), "{checked:?}");
 }
 
 /// Each verdict is in the row of its figure, and one sentence counts those that were not reached.
@@ -126,7 +128,12 @@ fn claim_verdicts_appear_in_rows_and_summary() {
     let far = claim("triad", "9999");
     for (claims, code, said, expected) in [
         (claim("triad", "1") + &far, 6, "cannot tell: 1 of 1 results", 2),
-        (claim("copy", "1") + &far, 6, "cannot tell: 1 of 2 results are worse than the figures of mine.toml", 2),
+        (
+            claim("copy", "1") + &far,
+            6,
+            "cannot tell: 1 of 2 results are worse than the figures of mine.toml",
+            2,
+        ),
         (claim("copy", "1") + &claim("triad", "1"), 0, "", 2),
         (claim("triad", "1") + "qualifier = \"best\"\n", 6, "cannot tell: no figure", 0),
     ] {
@@ -368,7 +375,8 @@ fn lint_reports_findings_as_text_sarif_and_json() {
     assert!(many.lines().count() == 4 && many.ends_with(last), "{many}");
     let each = world.assay(&["lint", "marks.md", "--format", "json"]).failed_with(5).out;
     assert_eq!(each.matches("decimal-mark").count(), 6, "{each}");
-    world.assay(&["lint", "fine.md"]).succeeded();
+    let fine = world.assay(&["lint", "fine.md"]).succeeded().err;
+    assert_eq!(fine, "fine.md: one figure found, not doubted\n");
     let absent = world.assay(&["lint", "absent.md"]).failed_with(2).err;
     assert!(
         absent.contains("check the name and the folder") && !absent.contains("metadata"),
