@@ -72,7 +72,7 @@ list-without-result = Běhů, které skončily bez výsledku: { $n }. Zobrazí j
 
 ## The history of a result
 history-changes = Změny úrovně
-history-around = Změny prostředí v té době
+history-around = Změny prostředí
 history-too-few-runs = Příliš málo běhů, aby bylo možné poznat změnu úrovně: potřeba je jich { $needed }, k dispozici { $n }.
 history-unchanged = Nebyla nalezena žádná změna úrovně.
 history-unchanged-within = Nebyla nalezena žádná změna úrovně. Skok uprostřed těchto běhů alespoň o násobek { $factor } by byl nalezen.
@@ -106,6 +106,7 @@ compare-one-run = běh { $run }
 compare-runs = běhů: { $n }, { $which }
 from-to = od { $first } do { $last }
 compare-result = Ve srovnání s { $a } je { $b }: { $reported }.
+compare-suspect = Podezřelé: { $n } z { $all } běhů. První z nich proto: { $why }
 compare-with-neighbour = Každý běh je jedna hodnota a porovnává se se svým časovým sousedem.
 compare-with-looks = Každý běh je jedna hodnota a porovnává se se svým časovým sousedem. Průběžná vyhodnocení po každém bloku si dělí pravděpodobnost chyby, takže interval platí, ať měření skončí po kterémkoli z nich.
 compare-with-all = Každý běh je jedna hodnota a porovnává se se všemi běhy druhé podmínky.

@@ -76,7 +76,7 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Änderungen des Niveaus
-history-around = Änderungen der Umgebung zu dieser Zeit
+history-around = Änderungen der Umgebung
 history-too-few-runs = Zu wenige Läufe für eine Aussage, ob sich das Niveau geändert hat: { $needed } sind nötig, vorhanden sind { $n }.
 history-unchanged = Es wurde keine Änderung des Niveaus gefunden.
 history-unchanged-within = Es wurde keine Änderung des Niveaus gefunden. Ein Sprung um den Faktor { $factor } oder mehr in der Mitte dieser Läufe wäre gefunden worden.
@@ -110,6 +110,7 @@ compare-one-run = Lauf { $run }
 compare-runs = { $n } Läufe, { $which }
 from-to = { $first } bis { $last }
 compare-result = Verglichen mit { $a } ist { $b }: { $reported }.
+compare-suspect = Verdächtig: { $n } von { $all } Läufen. Der erste, weil: { $why }
 compare-with-neighbour = Jeder Lauf zählt als ein Wert und wird mit seinem zeitlichen Nachbarn verglichen.
 compare-with-looks = Jeder Lauf zählt als ein Wert und wird mit seinem zeitlichen Nachbarn verglichen. Die Zwischenauswertungen nach jedem Block teilen sich die Irrtumswahrscheinlichkeit, sodass das Intervall gilt, nach welcher von ihnen auch immer die Messung endet.
 compare-with-all = Jeder Lauf zählt als ein Wert und wird mit allen der anderen Bedingung verglichen.

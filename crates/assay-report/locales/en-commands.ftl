@@ -76,7 +76,7 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Level shifts
-history-around = Environment changes near it
+history-around = Environment changes
 history-too-few-runs = Too few runs to tell whether the level changed: { $needed } are needed, and there are { $n }.
 history-unchanged = No shift of the level was found.
 history-unchanged-within = No shift of the level was found. A step by a factor of { $factor } or more in the middle of these runs would have been found.
@@ -110,6 +110,7 @@ compare-one-run = run { $run }
 compare-runs = { $n } runs, { $which }
 from-to = { $first } to { $last }
 compare-result = Compared with { $a }, { $b } is: { $reported }.
+compare-suspect = Suspect: { $n } of { $all } runs. The first one because: { $why }
 compare-with-neighbour = Each run counts as one value and is compared with its neighbour in time.
 compare-with-looks = Each run counts as one value and is compared with its neighbour in time. The looks after each block share the error, so that the interval holds whenever they end.
 compare-with-all = Each run counts as one value and is compared with all of the other condition.

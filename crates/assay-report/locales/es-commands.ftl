@@ -76,7 +76,7 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Cambios de nivel
-history-around = Cambios del entorno en ese momento
+history-around = Cambios del entorno
 history-too-few-runs = Muy pocas ejecuciones para saber si el nivel cambió: se necesitan { $needed } y hay { $n }.
 history-unchanged = No se encontró ningún cambio de nivel.
 history-unchanged-within = No se encontró ningún cambio de nivel. Un salto por un factor de { $factor } o más en mitad de estas ejecuciones se habría encontrado.
@@ -110,6 +110,7 @@ compare-one-run = ejecución { $run }
 compare-runs = { $n } ejecuciones, { $which }
 from-to = de { $first } a { $last }
 compare-result = En comparación con { $a }, { $b } es: { $reported }.
+compare-suspect = Sospechosas: { $n } de { $all } ejecuciones. La primera, porque: { $why }
 compare-with-neighbour = Cada ejecución cuenta como un valor y se compara con su vecina en el tiempo.
 compare-with-looks = Cada ejecución cuenta como un valor y se compara con su vecina en el tiempo. Los análisis intermedios tras cada bloque se reparten la probabilidad de error, de modo que el intervalo es válido sea cual sea el análisis en que se termine.
 compare-with-all = Cada ejecución cuenta como un valor y se compara con todas las de la otra condición.

@@ -76,7 +76,7 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Changements de niveau
-history-around = Changements d’environnement à ce moment-là
+history-around = Changements d’environnement
 history-too-few-runs = Trop peu d’exécutions pour dire si le niveau a changé : il en faut { $needed }, il y en a { $n }.
 history-unchanged = Aucun changement de niveau n’a été détecté.
 history-unchanged-within = Aucun changement de niveau n’a été détecté. Un saut d’un facteur { $factor } ou plus au milieu de ces exécutions l’aurait été.
@@ -110,6 +110,7 @@ compare-one-run = exécution { $run }
 compare-runs = { $n } exécutions, { $which }
 from-to = de { $first } à { $last }
 compare-result = Par rapport à { $a }, { $b } est : { $reported }.
+compare-suspect = Suspectes : { $n } exécutions sur { $all }. La première, parce que : { $why }
 compare-with-neighbour = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps.
 compare-with-looks = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps. Les analyses intermédiaires après chaque bloc se partagent le risque d’erreur ; l’intervalle est donc valable quel que soit le moment où elles s’arrêtent.
 compare-with-all = Chaque exécution compte pour une valeur et est comparée à toutes celles de l’autre condition.

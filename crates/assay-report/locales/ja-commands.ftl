@@ -98,6 +98,7 @@ compare-one-run = 実行 { $run }
 compare-runs = { $n } 回の実行、{ $which }
 from-to = { $first } から { $last } まで
 compare-result = { $a } と比べた { $b }：{ $reported }。
+compare-suspect = 疑わしい実行：{ $all } 件のうち { $n } 件。最初の実行の理由：{ $why }
 compare-with-neighbour = 各実行を一つの値とし、時間的に隣り合う実行と比べます。
 compare-with-looks = 各実行を一つの値とし、時間的に隣り合う実行と比べます。誤り率はブロックごとの中間判定に配分されるため、いつ終わっても区間は有効です。
 compare-with-all = 各実行を一つの値とし、もう一方の条件のすべての実行と比べます。

@@ -98,6 +98,7 @@ compare-one-run = 실행 { $run }
 compare-runs = 실행 { $n }개, { $which }
 from-to = { $first }부터 { $last }까지
 compare-result = { $a } 대비 { $b }: { $reported }.
+compare-suspect = 의심스러운 실행: { $all }개 중 { $n }개. 첫 번째 실행의 이유: { $why }
 compare-with-neighbour = 각 실행은 값 하나로 치며 시간상 이웃과 비교합니다.
 compare-with-looks = 각 실행은 값 하나로 치며 시간상 이웃과 비교합니다. 블록마다 하는 중간 판정이 오류율을 나누어 쓰므로, 언제 끝나도 구간은 유효합니다.
 compare-with-all = 각 실행은 값 하나로 치며 다른 조건의 모든 실행과 비교합니다.

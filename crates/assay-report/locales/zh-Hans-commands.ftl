@@ -98,6 +98,7 @@ compare-one-run = 运行 { $run }
 compare-runs = { $n } 次运行，{ $which }
 from-to = { $first } 至 { $last }
 compare-result = 与 { $a } 相比，{ $b }：{ $reported }。
+compare-suspect = 可疑的运行：{ $all } 次中有 { $n } 次。第一次的原因：{ $why }
 compare-with-neighbour = 每次运行算作一个值，与时间上相邻的运行比较。
 compare-with-looks = 每次运行算作一个值，与时间上相邻的运行比较。错误率由每个区组之后的期中检验分摊，因此无论何时结束，区间都成立。
 compare-with-all = 每次运行算作一个值，与另一条件的全部运行比较。

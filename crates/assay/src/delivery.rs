@@ -48,7 +48,8 @@ pub(crate) type FurtherPage<'a> =
 pub(crate) struct RunDelivery<'a> {
     typed: &'a MeasuringArguments,
     extent: ReportExtent,
-    expectations: NamedExpectations,
+    /// Expectations with which the results are compared.
+    pub(crate) expectations: NamedExpectations,
     /// File for the hosts to drain.
     drain_list: Option<&'a Path>,
     further_page: Option<&'a FurtherPage<'a>>,
