@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
+use assay_model::benchmark::{self, Benchmark};
 use assay_model::run::Run;
+use assay_model::spelling::nearest_word;
 use assay_model::summary::RunSummary;
 use assay_report::export::{ExportFormat, ExportedFiles, ExportedRun, Exporter};
 use assay_run::failure::CommandFailure;
@@ -62,6 +64,7 @@ impl ExportRequest {
         let selection = self.select_runs(&listing)?;
         if selection == ExportSelection::default() {
             self.open_store()?;
+            self.filter.metric.as_deref().map_or(Ok(()), check_metric)?;
             return Err(CommandFailure::usage("no stored run matches")
                 .advise("`assay list` shows the stored runs, `assay list --all` also those without a result"));
         }
@@ -223,4 +226,23 @@ impl StoreFollower for ExportFollower<'_> {
             drop((self.deliver)(Err(failure)));
         }
     }
+}
+
+/// Rejects a name that no benchmark has a metric of.
+fn check_metric(name: &str) -> Result<(), CommandFailure> {
+    let all = || {
+        Benchmark::ALL.into_iter().flat_map(|it| {
+            it.definition().metrics.iter().map(move |metric| (it.id(), metric.name))
+        })
+    };
+    if all().any(|(id, metric)| benchmark::is_metric(name, id, metric)) {
+        return Ok(());
+    }
+    let failure = CommandFailure::usage(format!("there is no metric `{name}`"));
+    let near = nearest_word(name, all().map(|(_, metric)| metric));
+    Err(near
+        .map(|near| format!("did you mean {near}?"))
+        .into_iter()
+        .fold(failure, CommandFailure::advise)
+        .advise("`assay help methods` lists all metrics"))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
+use assay_model::spelling::nearest_word;
 use assay_report::build::ListedRun;
 use assay_run::failure::CommandFailure;
 use assay_store::{ListEntry, RunFilter, RunListing};
@@ -140,6 +141,10 @@ pub fn no_match_failure(filter: &RunFilter, runs: &[ListEntry]) -> CommandFailur
             let wanted = wanted.filter(|wanted| !known.contains(wanted.as_str()))?;
             Some((names, wanted, known))
         });
+    let near = missing
+        .as_ref()
+        .and_then(|(_, wanted, known)| nearest_word(wanted, known.iter().copied()))
+        .map(str::to_owned);
     let what = match &missing {
         Some(([one, _], wanted, _)) => format!("no run has the {one} `{wanted}`"),
         None => "no run matches these options".to_owned(),
@@ -156,7 +161,9 @@ pub fn no_match_failure(filter: &RunFilter, runs: &[ListEntry]) -> CommandFailur
         }
         (Some(newest), None) => format!("the newest run began {newest}"),
     };
-    CommandFailure::usage(what)
+    let near = near.map(|near| format!("did you mean {near}?"));
+    near.into_iter()
+        .fold(CommandFailure::usage(what), CommandFailure::advise)
         .with_reason(reason)
         .advise("`assay list` shows the stored runs with their labels and hosts")
 }

@@ -1,4 +1,6 @@
-//! Companion files of a page: its data and its pictures.
+//! Files that a page replaces: an older page, and its companions with data and pictures.
+//!
+//! A page replaces only a page of assay.
 //!
 //! The user did not name these files. A companion therefore replaces only a companion of the page
 //! that is being replaced, and never another file.
@@ -15,6 +17,9 @@ use crate::terminal::Terminal;
 /// First characters of a page's data, and of its pictures.
 const COMPANION_STARTS: [&str; 2] = ["{\n  \"schema\": ", "<svg class=\"plot\""];
 
+/// Part of every page that assay wrote, for a site or alone.
+const PAGE_MARK: &str = "<meta name=\"generator\" content=\"assay";
+
 #[derive(Debug)]
 pub struct CompanionFile<'t> {
     pub path: PathBuf,
@@ -27,6 +32,24 @@ pub struct CompanionFile<'t> {
 pub fn data_path(page: &Path) -> PathBuf {
     let data = page.with_extension("json");
     if data == page { page.with_extension("data.json") } else { data }
+}
+
+/// Rejects a path with a file that is no page of assay. An empty file and a stream hold nothing to
+/// lose.
+///
+/// # Errors
+/// The failure names the file.
+pub fn check_page(page: &Path) -> Result<(), CommandFailure> {
+    if output_file::is_stream(page) {
+        return Ok(());
+    }
+    let old_page = fs::read(page).unwrap_or_default();
+    if old_page.is_empty() || String::from_utf8_lossy(&old_page).contains(PAGE_MARK) {
+        return Ok(());
+    }
+    Err(CommandFailure::usage(format!("{} already exists", page.display()))
+        .with_reason("it is no page of assay")
+        .advise("give the page another name, or remove that file"))
 }
 
 /// Rejects a companion whose path has a file that the page being replaced does not refer to.

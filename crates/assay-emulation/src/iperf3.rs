@@ -161,6 +161,7 @@ fn client(
         idle_timeout: idle_timeout(typed),
         credentials,
         file: typed.file.clone(),
+        serves_itself: false,
     };
     let store = store_access::open_for_recording(&typed.keep)?;
     let phases = vec![iperf3_record::phase(&test)];

@@ -1,11 +1,15 @@
 //! `--expect FILE|SYSTEM`: claims, limits of data sheets and gates with which results are compared.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::gate::{self, GateResult};
 use assay_claims::reference;
+use assay_model::benchmark::Benchmark;
+use assay_model::doubt::TrustLevel;
 use assay_model::path_text;
+use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -115,12 +119,33 @@ impl NamedExpectations {
         has_gates.then(|| JudgedHosts::judge(&self.values.gates, summary))
     }
 
-    /// Compares results with the claims; `None` without claims, or if all are of the user and none
+    /// Compares results, each with its trust, with the claims; `None` without claims, or if all are of the user and none
     /// has a result, which [`NamedExpectations::judge_unmeasured`] reports.
-    pub fn check_claims(&self, results: &[MetricEstimate]) -> Option<ClaimsOutcome> {
+    pub fn check_claims(
+        &self,
+        results: &[MetricEstimate],
+        trust: impl Fn(&MetricEstimate) -> TrustLevel,
+    ) -> Option<ClaimsOutcome> {
         let claims = self.values.claims.as_slice();
         let is_judged = claims.len() > gate::judge_unmeasured((claims, &[]), results).len();
-        is_judged.then(|| ClaimsOutcome::judge(results, claims, &self.claims_name))
+        is_judged.then(|| ClaimsOutcome::judge(results, trust, (claims, &self.claims_name)))
+    }
+
+    /// Names the metrics of a plan for which there are claims; `None` without claims.
+    pub fn describe_claims(&self, plan: &Plan) -> Option<String> {
+        let benchmarks: Vec<Benchmark> =
+            plan.cases.iter().map(|it| it.workload.benchmark()).collect();
+        let targets = self.values.claims.iter().filter_map(|it| it.of.as_ref());
+        let compared: BTreeSet<String> = targets
+            .filter(|it| benchmarks.contains(&it.benchmark))
+            .map(|it| format!("{}/{}", it.benchmark.id(), it.metric.name))
+            .collect();
+        let compared = match compared.is_empty() {
+            true => "no metric of this plan has a figure".to_owned(),
+            false => compared.into_iter().collect::<Vec<_>>().join(", "),
+        };
+        let name = &self.claims_name;
+        (!self.values.claims.is_empty()).then(|| format!("compared with {name}: {compared}"))
     }
 
     /// Returns the user's claims and limits that no result fits.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use assay_claims::figure::has_figures;
+use assay_claims::figure::find_figures;
 use assay_claims::lint::{self, Confidence, LintFinding, MAX_PAGE_BYTES, PageFindings, Rule};
 use assay_claims::page::LintPage;
 use assay_model::quantity::Bytes;
@@ -26,6 +26,8 @@ pub struct PageFile {
 /// Findings of a page.
 #[derive(Debug)]
 pub struct PageCheck {
+    /// Number of figures of the page.
+    pub figures: usize,
     /// Findings that were not corrected.
     pub findings: Vec<LintFinding>,
     /// Parts of the check that were not possible.
@@ -62,14 +64,15 @@ impl PageFile {
     /// Checks the page; findings that may be right are included on request.
     pub fn check(&self, source: Option<&LintSource>, are_possible_included: bool) -> PageCheck {
         let mut notes = Vec::new();
-        if !has_figures(&self.text) {
+        let figures = find_figures(&self.text).len();
+        if figures == 0 {
             notes.push("no figures found".to_owned());
         }
         let source = source.map(|source| source.rendered_like(&self.text, &self.path));
         let PageFindings { findings, gap } = lint::check_page(&self.text, source.as_deref());
         notes.extend(gap);
         let findings = retain_errors(findings, are_possible_included);
-        PageCheck { findings, notes, source, are_possible_included }
+        PageCheck { figures, findings, notes, source, are_possible_included }
     }
 }
 

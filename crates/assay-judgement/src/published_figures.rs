@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use assay_claims::gate::{GateOutcome, GateResult};
 use assay_claims::reference::{self, Claim, ClaimCheck, ClaimVerdict, Qualifier};
 use assay_model::comparison::{self, ComparedCondition};
+use assay_model::doubt::TrustLevel;
 use assay_model::quantity::Quantity;
 use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::DistrustReason;
 use assay_report::document::{
     Block, Document, Note, ReportTable, TableCell, Tone, left, right,
 };
@@ -45,7 +47,7 @@ pub fn machine_comparison(summary: &RunSummary) -> Option<String> {
     let product = summary.hosts.first()?.system.product.as_deref()?;
     let system = reference::find_system(product)?;
     let claims = reference::claims_for_system(&system).ok()?;
-    let checks = reference::check_claims(&summary.results, &claims);
+    let checks = reference::check_claims(&summary.results, &claims, trust_of_run(summary));
     let is_decided = |it: &&ClaimCheck<'_>| it.verdict != ClaimVerdict::Shown;
     let check = checks.iter().find(is_decided)?;
     let is_comparable = |it: &&&Claim| !it.is_suspect() && it.qualifier != Qualifier::AtMost;
@@ -62,6 +64,11 @@ pub fn machine_comparison(summary: &RunSummary) -> Option<String> {
     ))
 }
 
+/// Returns the trust in each value of a run.
+pub fn trust_of_run(summary: &RunSummary) -> impl Fn(&MetricEstimate) -> TrustLevel + '_ {
+    |it| DistrustReason::level_of(DistrustReason::from_run(it, summary))
+}
+
 /// Outcome of results that are compared with claims.
 #[derive(Debug)]
 pub struct ClaimsOutcome {
@@ -74,9 +81,13 @@ pub struct ClaimsOutcome {
 }
 
 impl ClaimsOutcome {
-    /// Compares results with claims of the systems or files `name`.
-    pub fn judge(results: &[MetricEstimate], claims: &[Claim], name: &str) -> Self {
-        let checks = reference::check_claims(results, claims);
+    /// Compares results, each with its trust, with claims of the systems or files `name`.
+    pub fn judge(
+        results: &[MetricEstimate],
+        trust: impl Fn(&MetricEstimate) -> TrustLevel,
+        (claims, name): (&[Claim], &str),
+    ) -> Self {
+        let checks = reference::check_claims(results, claims, trust);
         if checks.is_empty() {
             let line = sentence("references-nothing", &[("name", name)]);
             return Self { outcome: GateOutcome::CannotTell, page: None, line };
@@ -89,15 +100,18 @@ impl ClaimsOutcome {
     }
 }
 
-/// Combines the verdicts: undecided if sources conflict or no figure decides.
+/// Combines the verdicts: undecided if sources conflict, a miss is not shown, or no figure decides.
 fn claims_outcome(checks: &[ClaimCheck<'_>]) -> GateOutcome {
     let has = |verdict| checks.iter().any(|it| it.verdict == verdict);
     if has(ClaimVerdict::Missed) {
         GateOutcome::Failed
-    } else if has(ClaimVerdict::Conflict) || !has(ClaimVerdict::Reached) {
-        GateOutcome::CannotTell
-    } else {
+    } else if has(ClaimVerdict::Reached)
+        && !has(ClaimVerdict::Conflict)
+        && !has(ClaimVerdict::CannotTell)
+    {
         GateOutcome::Passed
+    } else {
+        GateOutcome::CannotTell
     }
 }
 
@@ -138,7 +152,7 @@ fn comparison_document(checks: &[ClaimCheck<'_>], name: &str) -> Document {
 }
 
 /// Summarizes the comparison in a sentence: the results that miss their figures, else those with
-/// conflicting figures. Empty if all figures are reached.
+/// conflicting figures, else those that show no miss. Empty if all figures are reached.
 fn summarize_outcome(checks: &[ClaimCheck<'_>], name: &str) -> String {
     if checks.iter().all(|it| it.verdict == ClaimVerdict::Shown) {
         return sentence("held-count-none", &[("name", name)]);
@@ -156,16 +170,18 @@ fn summarize_outcome(checks: &[ClaimCheck<'_>], name: &str) -> String {
     };
     describe_verdict("held-count-missed", ClaimVerdict::Missed)
         .or_else(|| describe_verdict("held-count-conflict", ClaimVerdict::Conflict))
+        .or_else(|| describe_verdict("held-count-undecided", ClaimVerdict::CannotTell))
         .unwrap_or_default()
 }
 
 /// Returns the verdict on one figure. With conflicting sources, a result reaches some figures and
 /// misses others.
 fn verdict_cell(check: &ClaimCheck<'_>, claim: &Claim) -> TableCell {
-    match check.meets_claim(claim) {
-        Some(true) => message("held-reached").into(),
-        Some(false) => TableCell { tone: Tone::Bad, ..message("held-missed").into() },
-        None => TableCell::default(),
+    match check.claim_verdict(claim) {
+        ClaimVerdict::Reached => message("held-reached").into(),
+        ClaimVerdict::Missed => TableCell { tone: Tone::Bad, ..message("held-missed").into() },
+        ClaimVerdict::CannotTell => message("verdict-cannot-tell").into(),
+        ClaimVerdict::Conflict | ClaimVerdict::Shown => TableCell::default(),
     }
 }
 
@@ -219,7 +235,8 @@ impl<'c> ClaimsComparison<'c> {
         (claims, name): (&'c [Claim], &'c str),
         outcomes: Vec<GateResult>,
     ) -> Result<Self, CommandFailure> {
-        let checks = reference::check_claims(&summary.results, claims);
+        let trust = trust_of_run(summary);
+        let checks = reference::check_claims(&summary.results, claims, trust);
         if checks.is_empty() && outcomes.is_empty() {
             return Err(CommandFailure::usage(format!(
                 "the run has no results with published figures of {name}"

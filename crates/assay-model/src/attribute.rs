@@ -430,7 +430,7 @@ attributes! {
     Variables, "variables", Fact, AttributeKind::Plain;
     /// Command lines by purpose.
     Commands, "commands", Fact, AttributeKind::Plain;
-    /// Time to start and end an empty program in the same way.
+    /// Shortest time to start and end an empty program in the same way.
     StartTime, "start_time", Fact, TIME;
     /// Resident set of the process that starts a program: smaller programs cannot be distinguished.
     MemoryFloor, "memory_floor", Fact, AttributeKind::Size;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attribute::Attributes;
+use crate::doubt::Doubt;
 use crate::environment::EnvironmentAspect;
 use crate::summary::MetricEstimate;
 
@@ -37,6 +38,17 @@ pub struct Comparison {
     pub unmatched: Vec<UnmatchedResult>,
     /// Other differences between the two conditions.
     pub differences: Vec<EnvironmentDifference>,
+    /// Suspect runs of both conditions and of the control.
+    pub suspect: Vec<SuspectRun>,
+}
+
+/// Suspect run of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuspectRun {
+    /// Its identifier.
+    pub run: String,
+    /// The first doubt that makes it suspect.
+    pub doubt: Doubt,
 }
 
 /// Condition with its runs.

@@ -72,7 +72,7 @@ list-without-result = Běhů, které skončily bez výsledku: { $n }. Zobrazí j
 
 ## The history of a result
 history-changes = Změny úrovně
-history-around = Změny prostředí v té době
+history-around = Změny prostředí
 history-too-few-runs = Příliš málo běhů, aby bylo možné poznat změnu úrovně: potřeba je jich { $needed }, k dispozici { $n }.
 history-unchanged = Nebyla nalezena žádná změna úrovně.
 history-unchanged-within = Nebyla nalezena žádná změna úrovně. Skok uprostřed těchto běhů alespoň o násobek { $factor } by byl nalezen.
@@ -106,6 +106,7 @@ compare-one-run = běh { $run }
 compare-runs = běhů: { $n }, { $which }
 from-to = od { $first } do { $last }
 compare-result = Ve srovnání s { $a } je { $b }: { $reported }.
+compare-suspect = Podezřelé: { $n } z { $all } běhů. První z nich proto: { $why }
 compare-with-neighbour = Každý běh je jedna hodnota a porovnává se se svým časovým sousedem.
 compare-with-looks = Každý běh je jedna hodnota a porovnává se se svým časovým sousedem. Průběžná vyhodnocení po každém bloku si dělí pravděpodobnost chyby, takže interval platí, ať měření skončí po kterémkoli z nich.
 compare-with-all = Každý běh je jedna hodnota a porovnává se se všemi běhy druhé podmínky.
@@ -354,14 +355,15 @@ column-you = vy
 column-you-share = vy / reference
 held-reached = dosaženo
 held-missed = nedosaženo
-held-count-missed = nedosaženo: { $n } z { $all } výsledků je horších než hodnoty publikované o { $name }: { $which }
-held-count-conflict = zdroje se liší: { $n } z { $all } výsledků dosahuje jen některých hodnot publikovaných o { $name }: { $which }
-held-count-none = nelze rozhodnout: pro tyto výsledky neplatí žádná z hodnot publikovaných o { $name }
-held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval horší o více než toleranci ({ $tolerance }, neuvádí-li zdroj jinak). Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
-references-nothing = žádná z hodnot publikovaných o { $name } zde nebyla změřena
+held-count-missed = nedosaženo: { $n } z { $all } výsledků je horších než hodnoty { $name }: { $which }
+held-count-conflict = zdroje se liší: { $n } z { $all } výsledků dosahuje jen některých hodnot { $name }: { $which }
+held-count-undecided = nelze rozhodnout: { $n } z { $all } výsledků je horších než hodnoty { $name }, ale jsou podezřelé nebo bez intervalu: { $which }
+held-count-none = nelze rozhodnout: pro tyto výsledky neplatí žádná z hodnot { $name }
+held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval horší o více než toleranci ({ $tolerance }, neuvádí-li zdroj jinak). Výsledek podezřelý nebo bez intervalu nedosažení nedokládá. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
+references-nothing = žádná z hodnot { $name } zde nebyla změřena
 
 ## Stored runs held against what was written
-verify-sound = v pořádku, surových výstupů: { $n }
+verify-intact = neporušeno, surových výstupů: { $n }
 verify-lost = poškozený, ztracených událostí: { $n }
 
 ## The page itself

@@ -76,7 +76,7 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Änderungen des Niveaus
-history-around = Änderungen der Umgebung zu dieser Zeit
+history-around = Änderungen der Umgebung
 history-too-few-runs = Zu wenige Läufe für eine Aussage, ob sich das Niveau geändert hat: { $needed } sind nötig, vorhanden sind { $n }.
 history-unchanged = Es wurde keine Änderung des Niveaus gefunden.
 history-unchanged-within = Es wurde keine Änderung des Niveaus gefunden. Ein Sprung um den Faktor { $factor } oder mehr in der Mitte dieser Läufe wäre gefunden worden.
@@ -110,6 +110,7 @@ compare-one-run = Lauf { $run }
 compare-runs = { $n } Läufe, { $which }
 from-to = { $first } bis { $last }
 compare-result = Verglichen mit { $a } ist { $b }: { $reported }.
+compare-suspect = Verdächtig: { $n } von { $all } Läufen. Der erste, weil: { $why }
 compare-with-neighbour = Jeder Lauf zählt als ein Wert und wird mit seinem zeitlichen Nachbarn verglichen.
 compare-with-looks = Jeder Lauf zählt als ein Wert und wird mit seinem zeitlichen Nachbarn verglichen. Die Zwischenauswertungen nach jedem Block teilen sich die Irrtumswahrscheinlichkeit, sodass das Intervall gilt, nach welcher von ihnen auch immer die Messung endet.
 compare-with-all = Jeder Lauf zählt als ein Wert und wird mit allen der anderen Bedingung verglichen.
@@ -368,14 +369,15 @@ column-you = Sie
 column-you-share = Sie / Referenz
 held-reached = erreicht
 held-missed = verfehlt
-held-count-missed = verfehlt: { $n } von { $all } Ergebnissen sind schlechter als die zu { $name } veröffentlichten Werte: { $which }
-held-count-conflict = Quellen widersprechen sich: { $n } von { $all } Ergebnissen erreichen nur einige der zu { $name } veröffentlichten Werte: { $which }
-held-count-none = nicht entscheidbar: Kein zu { $name } veröffentlichter Wert gilt für diese Ergebnisse
-held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) schlechter ist. Bestwerte und zweifelhafte Werte werden gezeigt, entscheiden aber nichts.
-references-nothing = keiner der zu { $name } veröffentlichten Werte wurde hier gemessen
+held-count-missed = verfehlt: { $n } von { $all } Ergebnissen sind schlechter als die Werte von { $name }: { $which }
+held-count-conflict = Quellen widersprechen sich: { $n } von { $all } Ergebnissen erreichen nur einige der Werte von { $name }: { $which }
+held-count-undecided = nicht entscheidbar: { $n } von { $all } Ergebnissen sind schlechter als die Werte von { $name }, aber verdächtig oder ohne Intervall: { $which }
+held-count-none = nicht entscheidbar: Kein Wert von { $name } gilt für diese Ergebnisse
+held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) schlechter ist. Ein Ergebnis, das verdächtig ist oder kein Intervall hat, belegt kein Verfehlen. Bestwerte und zweifelhafte Werte werden gezeigt, entscheiden aber nichts.
+references-nothing = keiner der Werte von { $name } wurde hier gemessen
 
 ## Stored runs held against what was written
-verify-sound = unversehrt, Rohausgaben: { $n }
+verify-intact = unversehrt, Rohausgaben: { $n }
 verify-lost = beschädigt, verlorene Ereignisse: { $n }
 
 ## The page itself

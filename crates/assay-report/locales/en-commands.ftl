@@ -76,7 +76,7 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Level shifts
-history-around = Environment changes near it
+history-around = Environment changes
 history-too-few-runs = Too few runs to tell whether the level changed: { $needed } are needed, and there are { $n }.
 history-unchanged = No shift of the level was found.
 history-unchanged-within = No shift of the level was found. A step by a factor of { $factor } or more in the middle of these runs would have been found.
@@ -110,6 +110,7 @@ compare-one-run = run { $run }
 compare-runs = { $n } runs, { $which }
 from-to = { $first } to { $last }
 compare-result = Compared with { $a }, { $b } is: { $reported }.
+compare-suspect = Suspect: { $n } of { $all } runs. The first one because: { $why }
 compare-with-neighbour = Each run counts as one value and is compared with its neighbour in time.
 compare-with-looks = Each run counts as one value and is compared with its neighbour in time. The looks after each block share the error, so that the interval holds whenever they end.
 compare-with-all = Each run counts as one value and is compared with all of the other condition.
@@ -392,16 +393,17 @@ column-you = you
 column-you-share = you / it
 held-reached = reached
 held-missed = missed
-held-count-missed = missed: { $n } of { $all } results are worse than the figures published for { $name }: { $which }
-held-count-conflict = sources differ: { $n } of { $all } results reach some of the figures published for { $name } and miss others: { $which }
-held-count-none = cannot tell: no figure published for { $name } applies to these results
-held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). Best-of figures and suspect ones are shown but decide nothing.
-references-nothing = none of the figures published for { $name } was measured here
+held-count-missed = missed: { $n } of { $all } results are worse than the figures of { $name }: { $which }
+held-count-conflict = sources differ: { $n } of { $all } results reach some of the figures of { $name } and miss others: { $which }
+held-count-undecided = cannot tell: { $n } of { $all } results are worse than the figures of { $name }, but are suspect or have no interval: { $which }
+held-count-none = cannot tell: no figure of { $name } applies to these results
+held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). A result that is suspect or has no interval shows no miss. Best-of figures and suspect ones are shown but decide nothing.
+references-nothing = none of the figures of { $name } was measured here
 
 ## Verification of stored runs
-verify-sound = { $n ->
-    [one] sound, { $n } raw output
-   *[other] sound, { $n } raw outputs
+verify-intact = { $n ->
+    [one] intact, { $n } raw output
+   *[other] intact, { $n } raw outputs
 }
 verify-lost = damaged, events lost: { $n }
 

@@ -76,7 +76,7 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Cambios de nivel
-history-around = Cambios del entorno en ese momento
+history-around = Cambios del entorno
 history-too-few-runs = Muy pocas ejecuciones para saber si el nivel cambió: se necesitan { $needed } y hay { $n }.
 history-unchanged = No se encontró ningún cambio de nivel.
 history-unchanged-within = No se encontró ningún cambio de nivel. Un salto por un factor de { $factor } o más en mitad de estas ejecuciones se habría encontrado.
@@ -110,6 +110,7 @@ compare-one-run = ejecución { $run }
 compare-runs = { $n } ejecuciones, { $which }
 from-to = de { $first } a { $last }
 compare-result = En comparación con { $a }, { $b } es: { $reported }.
+compare-suspect = Sospechosas: { $n } de { $all } ejecuciones. La primera, porque: { $why }
 compare-with-neighbour = Cada ejecución cuenta como un valor y se compara con su vecina en el tiempo.
 compare-with-looks = Cada ejecución cuenta como un valor y se compara con su vecina en el tiempo. Los análisis intermedios tras cada bloque se reparten la probabilidad de error, de modo que el intervalo es válido sea cual sea el análisis en que se termine.
 compare-with-all = Cada ejecución cuenta como un valor y se compara con todas las de la otra condición.
@@ -364,14 +365,15 @@ column-you = usted
 column-you-share = usted / referencia
 held-reached = alcanzado
 held-missed = no alcanzado
-held-count-missed = no alcanzado: { $n } de { $all } resultados son peores que las cifras publicadas sobre { $name }: { $which }
-held-count-conflict = las fuentes difieren: { $n } de { $all } resultados alcanzan solo algunas de las cifras publicadas sobre { $name }: { $which }
-held-count-none = no concluyente: ninguna cifra publicada sobre { $name } se aplica a estos resultados
-held-explanation = Un resultado no alcanza una cifra si todo su intervalo es peor en más de la tolerancia ({ $tolerance } salvo que la referencia diga otra cosa). Las cifras de mejor caso y las dudosas se muestran, pero no deciden nada.
-references-nothing = aquí no se midió ninguna de las cifras publicadas sobre { $name }
+held-count-missed = no alcanzado: { $n } de { $all } resultados son peores que las cifras de { $name }: { $which }
+held-count-conflict = las fuentes difieren: { $n } de { $all } resultados alcanzan solo algunas de las cifras de { $name }: { $which }
+held-count-undecided = no concluyente: { $n } de { $all } resultados son peores que las cifras de { $name }, pero son sospechosos o no tienen intervalo: { $which }
+held-count-none = no concluyente: ninguna cifra de { $name } se aplica a estos resultados
+held-explanation = Un resultado no alcanza una cifra si todo su intervalo es peor en más de la tolerancia ({ $tolerance } salvo que la referencia diga otra cosa). Un resultado sospechoso o sin intervalo no lo demuestra. Las cifras de mejor caso y las dudosas se muestran, pero no deciden nada.
+references-nothing = aquí no se midió ninguna de las cifras de { $name }
 
 ## Stored runs held against what was written
-verify-sound = íntegra, salidas sin procesar: { $n }
+verify-intact = íntegra, salidas sin procesar: { $n }
 verify-lost = dañada, eventos perdidos: { $n }
 
 ## The page itself

@@ -76,7 +76,7 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Changements de niveau
-history-around = Changements d’environnement à ce moment-là
+history-around = Changements d’environnement
 history-too-few-runs = Trop peu d’exécutions pour dire si le niveau a changé : il en faut { $needed }, il y en a { $n }.
 history-unchanged = Aucun changement de niveau n’a été détecté.
 history-unchanged-within = Aucun changement de niveau n’a été détecté. Un saut d’un facteur { $factor } ou plus au milieu de ces exécutions l’aurait été.
@@ -110,6 +110,7 @@ compare-one-run = exécution { $run }
 compare-runs = { $n } exécutions, { $which }
 from-to = de { $first } à { $last }
 compare-result = Par rapport à { $a }, { $b } est : { $reported }.
+compare-suspect = Suspectes : { $n } exécutions sur { $all }. La première, parce que : { $why }
 compare-with-neighbour = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps.
 compare-with-looks = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps. Les analyses intermédiaires après chaque bloc se partagent le risque d’erreur ; l’intervalle est donc valable quel que soit le moment où elles s’arrêtent.
 compare-with-all = Chaque exécution compte pour une valeur et est comparée à toutes celles de l’autre condition.
@@ -364,14 +365,15 @@ column-you = vous
 column-you-share = vous / référence
 held-reached = atteint
 held-missed = non atteint
-held-count-missed = non atteint : { $n } sur { $all } résultats sont moins bons que les chiffres publiés pour { $name } : { $which }
-held-count-conflict = sources divergentes : { $n } sur { $all } résultats n’atteignent qu’une partie des chiffres publiés pour { $name } : { $which }
-held-count-none = non concluant : aucun chiffre publié pour { $name } ne s’applique à ces résultats
-held-explanation = Un résultat n’atteint pas un chiffre si tout son intervalle est moins bon de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence). Les meilleures valeurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
-references-nothing = aucun des chiffres publiés pour { $name } n’a été mesuré ici
+held-count-missed = non atteint : { $n } sur { $all } résultats sont moins bons que les chiffres de { $name } : { $which }
+held-count-conflict = sources divergentes : { $n } sur { $all } résultats n’atteignent qu’une partie des chiffres de { $name } : { $which }
+held-count-undecided = non concluant : { $n } sur { $all } résultats sont moins bons que les chiffres de { $name }, mais sont suspects ou sans intervalle : { $which }
+held-count-none = non concluant : aucun chiffre de { $name } ne s’applique à ces résultats
+held-explanation = Un résultat n’atteint pas un chiffre si tout son intervalle est moins bon de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence). Un résultat suspect ou sans intervalle ne le démontre pas. Les meilleures valeurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
+references-nothing = aucun des chiffres de { $name } n’a été mesuré ici
 
 ## Stored runs held against what was written
-verify-sound = intacte, sorties brutes : { $n }
+verify-intact = intacte, sorties brutes : { $n }
 verify-lost = endommagée, événements perdus : { $n }
 
 ## The page itself

@@ -98,6 +98,7 @@ compare-one-run = 実行 { $run }
 compare-runs = { $n } 回の実行、{ $which }
 from-to = { $first } から { $last } まで
 compare-result = { $a } と比べた { $b }：{ $reported }。
+compare-suspect = 疑わしい実行：{ $all } 件のうち { $n } 件。最初の実行の理由：{ $why }
 compare-with-neighbour = 各実行を一つの値とし、時間的に隣り合う実行と比べます。
 compare-with-looks = 各実行を一つの値とし、時間的に隣り合う実行と比べます。誤り率はブロックごとの中間判定に配分されるため、いつ終わっても区間は有効です。
 compare-with-all = 各実行を一つの値とし、もう一方の条件のすべての実行と比べます。
@@ -346,14 +347,15 @@ column-you = 今回の値
 column-you-share = 公表値との比
 held-reached = 到達
 held-missed = 未達
-held-count-missed = 未達：{ $all } 件の結果のうち { $n } 件が { $name } の公表値に届きません：{ $which }
-held-count-conflict = 出典が不一致：{ $all } 件の結果のうち { $n } 件が { $name } の公表値の一部にしか届きません：{ $which }
-held-count-none = 判定できません：{ $name } の公表値に、これらの結果に当てはまるものがありません
-held-explanation = 結果の区間全体が、許容差（参照に別記がなければ { $tolerance }）を超えて公表値より悪いとき、未達とします。最良値だけの値と疑わしい値は示すだけで、判定には使いません。
-references-nothing = { $name } の公表値は、ここでは一つも測定されていません
+held-count-missed = 未達：{ $all } 件の結果のうち { $n } 件が { $name } の数値に届きません：{ $which }
+held-count-conflict = 出典が不一致：{ $all } 件の結果のうち { $n } 件が { $name } の数値の一部にしか届きません：{ $which }
+held-count-undecided = 判定できません：{ $all } 件の結果のうち { $n } 件は { $name } の数値に届きませんが、疑わしいか区間がありません：{ $which }
+held-count-none = 判定できません：{ $name } の数値に、これらの結果に当てはまるものがありません
+held-explanation = 結果の区間全体が、許容差（参照に別記がなければ { $tolerance }）を超えてその数値より悪いとき、未達とします。疑わしい結果や区間のない結果からは、未達と判定しません。最良値だけの値と疑わしい値は示すだけで、判定には使いません。
+references-nothing = { $name } の数値は、ここでは一つも測定されていません
 
 ## Stored runs held against what was written
-verify-sound = 健全、生の出力 { $n } 件
+verify-intact = 破損なし、生の出力 { $n } 件
 verify-lost = 破損、失われたイベント { $n } 件
 
 ## The page itself

@@ -98,6 +98,7 @@ compare-one-run = 실행 { $run }
 compare-runs = 실행 { $n }개, { $which }
 from-to = { $first }부터 { $last }까지
 compare-result = { $a } 대비 { $b }: { $reported }.
+compare-suspect = 의심스러운 실행: { $all }개 중 { $n }개. 첫 번째 실행의 이유: { $why }
 compare-with-neighbour = 각 실행은 값 하나로 치며 시간상 이웃과 비교합니다.
 compare-with-looks = 각 실행은 값 하나로 치며 시간상 이웃과 비교합니다. 블록마다 하는 중간 판정이 오류율을 나누어 쓰므로, 언제 끝나도 구간은 유효합니다.
 compare-with-all = 각 실행은 값 하나로 치며 다른 조건의 모든 실행과 비교합니다.
@@ -346,14 +347,15 @@ column-you = 측정값
 column-you-share = 측정 / 공표
 held-reached = 도달
 held-missed = 미달
-held-count-missed = 미달: 결과 { $all }개 중 { $n }개가 { $name }의 공표 수치에 미치지 못함: { $which }
-held-count-conflict = 출처가 다름: 결과 { $all }개 중 { $n }개가 { $name }의 공표 수치 일부에만 도달함: { $which }
-held-count-none = 판정할 수 없음: { $name }의 공표 수치 중 이 결과에 해당하는 것이 없음
-held-explanation = 결과의 구간 전체가 나쁜 쪽으로 허용 오차(참고 자료에 따로 없으면 { $tolerance })를 넘으면 미달로 봅니다. 최고값만 고른 수치와 의심스러운 수치는 표시만 하고 판정에 쓰지 않습니다.
-references-nothing = { $name }의 공표된 수치 중 여기서 측정한 것이 없음
+held-count-missed = 미달: 결과 { $all }개 중 { $n }개가 { $name }의 수치에 미치지 못함: { $which }
+held-count-conflict = 출처가 다름: 결과 { $all }개 중 { $n }개가 { $name }의 수치 일부에만 도달함: { $which }
+held-count-undecided = 판정할 수 없음: 결과 { $all }개 중 { $n }개가 { $name }의 수치에 미치지 못하지만 의심스럽거나 구간이 없음: { $which }
+held-count-none = 판정할 수 없음: { $name }의 수치 중 이 결과에 해당하는 것이 없음
+held-explanation = 결과의 구간 전체가 나쁜 쪽으로 허용 오차(참고 자료에 따로 없으면 { $tolerance })를 넘으면 미달로 봅니다. 의심스럽거나 구간이 없는 결과로는 미달을 판정하지 않습니다. 최고값만 고른 수치와 의심스러운 수치는 표시만 하고 판정에 쓰지 않습니다.
+references-nothing = { $name }의 수치 중 여기서 측정한 것이 없음
 
 ## Stored runs held against what was written
-verify-sound = 온전함, 원시 출력 { $n }개
+verify-intact = 온전함, 원시 출력 { $n }개
 verify-lost = 손상됨, 손실된 이벤트 { $n }개
 
 ## The page itself

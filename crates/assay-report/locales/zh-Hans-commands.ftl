@@ -98,6 +98,7 @@ compare-one-run = 运行 { $run }
 compare-runs = { $n } 次运行，{ $which }
 from-to = { $first } 至 { $last }
 compare-result = 与 { $a } 相比，{ $b }：{ $reported }。
+compare-suspect = 可疑的运行：{ $all } 次中有 { $n } 次。第一次的原因：{ $why }
 compare-with-neighbour = 每次运行算作一个值，与时间上相邻的运行比较。
 compare-with-looks = 每次运行算作一个值，与时间上相邻的运行比较。错误率由每个区组之后的期中检验分摊，因此无论何时结束，区间都成立。
 compare-with-all = 每次运行算作一个值，与另一条件的全部运行比较。
@@ -346,14 +347,15 @@ column-you = 本次
 column-you-share = 本次 / 公布值
 held-reached = 达到
 held-missed = 未达到
-held-count-missed = 未达到：{ $all } 项结果中有 { $n } 项不及 { $name } 的已公布数值：{ $which }
-held-count-conflict = 来源不一：{ $all } 项结果中有 { $n } 项只达到 { $name } 的部分已公布数值：{ $which }
-held-count-none = 无法判定：{ $name } 的已公布数值都不适用于这些结果
-held-explanation = 若结果的整个区间比该数值差，且超出容差（除非参考另有说明，为 { $tolerance }），则为未达到。多次取最佳的和可疑的数值仅供显示，不用于判定。
-references-nothing = { $name } 的已公布数值，此处一项都没有测量
+held-count-missed = 未达到：{ $all } 项结果中有 { $n } 项不及 { $name } 的数值：{ $which }
+held-count-conflict = 来源不一：{ $all } 项结果中有 { $n } 项只达到 { $name } 的部分数值：{ $which }
+held-count-undecided = 无法判定：{ $all } 项结果中有 { $n } 项不及 { $name } 的数值，但这些结果可疑或没有区间：{ $which }
+held-count-none = 无法判定：{ $name } 的数值都不适用于这些结果
+held-explanation = 若结果的整个区间比该数值差，且超出容差（除非参考另有说明，为 { $tolerance }），则为未达到。可疑或没有区间的结果不能判为未达到。多次取最佳的和可疑的数值仅供显示，不用于判定。
+references-nothing = { $name } 的数值，此处一项都没有测量
 
 ## Stored runs held against what was written
-verify-sound = 完好，原始输出 { $n } 份
+verify-intact = 完好，原始输出 { $n } 份
 verify-lost = 已损坏，丢失 { $n } 个事件
 
 ## The page itself

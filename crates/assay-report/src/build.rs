@@ -17,8 +17,8 @@ mod run_table;
 mod storage;
 
 pub use answer::{
-    AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons, judged_estimates, trust_level,
-    trust_notice,
+    AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons, judged_estimates, suspect_run,
+    trust_level, trust_notice,
 };
 pub use comparison::levels::{FactorPlanTimes, add_levels, factor_plan, level_comparison};
 pub use comparison::programs::add_programs;
@@ -35,7 +35,7 @@ pub use learn::{PublishedPage, default_subject, learn};
 pub use listing::{HiddenRuns, ListedRun, listing};
 pub(crate) use listing::{format_values, host_label, state_label};
 pub use methods::methods;
-pub use plan::{PlannedTurns, fleet_plan, plan};
+pub use plan::{PlannedTurns, describe_turns, fleet_plan, plan};
 pub use run::{run, run_page};
 pub use run_table::{result_list, run_table};
 pub use storage::storage_plan;

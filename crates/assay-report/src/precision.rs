@@ -214,7 +214,12 @@ pub(crate) fn interval_in_unit(
 
 /// Formats the wider side of the interval relative to the value: `±0.27 %`.
 pub fn relative_interval(estimate: &MetricEstimate) -> Option<String> {
-    let half = half_width(estimate.median, estimate.ci)? / estimate.median.abs();
+    relative_range(estimate.median, estimate.ci)
+}
+
+/// Formats the wider side of the interval of a value relative to it.
+pub(crate) fn relative_range(value: f64, interval: Option<[f64; 2]>) -> Option<String> {
+    let half = half_width(value, interval)? / value.abs();
     (half <= MAX_RELATIVE_HALF_WIDTH)
         .then(|| format!("±{}", units::in_percent(&quantity(half * 100.0, Unit::Ratio, 2))))
 }

@@ -178,11 +178,18 @@ pub struct PlanForecast {
     pub notes: Vec<Phrase>,
     /// Whether the forecast exceeds the budget.
     pub exceeds_budget: bool,
+    /// Whether cases are left out to keep it.
+    pub leaves_out: bool,
     /// Expected time of the run in seconds, at least its budget.
     pub total_s: f64,
 }
 
 impl PlanForecast {
+    /// Whether not all cases fit into the budget.
+    pub fn is_too_long(&self) -> bool {
+        self.exceeds_budget || self.leaves_out
+    }
+
     /// Forecast of a plan on a host, with the costs of a typical server.
     pub fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let outlook = RunForecast::from_plan(plan, host, keeps_budget);
@@ -207,10 +214,13 @@ impl PlanForecast {
         let exceeds_budget = beyond.is_some();
         let expected_s = if exceeds_budget { outlook.required_s(0.0) } else { 0.0 };
         let short = short_budget_note(plan.budget_s).filter(|_| keeps_budget && exceeds_budget);
-        let time_notes = outlook.cut_warnings().into_iter().chain(plan.time_warnings(host));
+        let cut = outlook.cut_warnings();
+        let leaves_out = !cut.is_empty();
+        let time_notes = cut.into_iter().chain(plan.time_warnings(host));
         Self {
             notes: beyond.into_iter().chain(short).chain(time_notes).collect(),
             exceeds_budget,
+            leaves_out,
             total_s: plan.budget_s.max(expected_s),
         }
     }
@@ -287,7 +297,7 @@ pub fn measure(
         false => {
             let has_made = !of_storage.phases.is_empty() || !of_files.phases.is_empty();
             if has_made && !storage.keep {
-                listener.progress(&phrase!("removing", "removing the files of the run"));
+                listener.progress(&removing_phrase());
             }
             runner::finish(storage)
         }
@@ -296,13 +306,20 @@ pub fn measure(
     Ok(MeasuredRun { run: run?, left: finished.err() })
 }
 
-/// Removes the created files within a short time: an interrupt must not wait for a slow disk.
+fn removing_phrase() -> Phrase {
+    phrase!("removing", "removing the files of the run")
+}
+
+/// Removes the created files within a short time: an interrupt must not wait for a slow disk. Reports
+/// a removal that takes longer, which a second interrupt ends.
 fn finish_soon(
     storage: &RunOptions,
     listener: &mut dyn Listener,
 ) -> Result<Vec<PathBuf>, CommandFailure> {
     /// Together with the reaction time of the measurement, one second.
-    const PATIENCE: Duration = Duration::from_millis(500);
+    const SILENCE: Duration = Duration::from_millis(500);
+    /// Time in which thousands of files are removed on a busy machine.
+    const PATIENCE: Duration = Duration::from_secs(10);
     let (done, is_done) = mpsc::channel();
     let options = storage.clone();
     // The thread is not joined: files that remain when the process ends are still in the list of
@@ -310,6 +327,10 @@ fn finish_soon(
     let finish = move || done.send(runner::finish(&options));
     // Without a thread nothing is removed, as when it takes too long.
     drop(std::thread::Builder::new().spawn(finish));
+    if let Ok(finished) = is_done.recv_timeout(SILENCE) {
+        return finished;
+    }
+    listener.note(None, &removing_phrase());
     is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         let left = phrase!(
             "files-left",

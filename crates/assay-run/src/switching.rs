@@ -57,6 +57,18 @@ pub fn pair_conditions(
     Ok([switch(names[0], first), switch(names[1], second)])
 }
 
+/// Checks before anything is measured or switched that both commands name programs that exist.
+///
+/// # Errors
+/// Names the first command whose program does not exist.
+pub fn check_commands(conditions: &[SwitchCommand; 2]) -> Result<(), CommandFailure> {
+    conditions.iter().try_for_each(|switch| {
+        let failed =
+            || CommandFailure::usage(format!("`{}` cannot switch to {switch}", switch.command));
+        condition_command::check(&switch.command, &failed)
+    })
+}
+
 /// Number and order of the runs.
 #[derive(Debug, Clone, Copy)]
 pub struct TurnSchedule {
@@ -323,6 +335,24 @@ impl fmt::Display for SwitchCommand {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn absent_programs_are_found_before_switching() {
+        for (line, reason) in [
+            ("true", ""),
+            ("cd / && true", ""),
+            ("if true; then true; fi", ""),
+            ("LEVEL=1 no-such-program", ""),
+            ("no-such-program", "there is no program `no-such-program`"),
+            ("/no/such/program --on", "there is no program `/no/such/program`"),
+        ] {
+            let lines = ["true".to_owned(), line.to_owned()];
+            let checked = check_commands(&pair_conditions(&lines, &[]).unwrap());
+            let found = checked.map_or_else(|failure| failure.reason(), |()| String::new());
+            let is_right = found.ends_with(reason) && found.is_empty() == reason.is_empty();
+            assert!(is_right, "{line}: {found}");
+        }
+    }
 
     /// Mean position of the runs of a kind: equal for all kinds after an even number of blocks.
     fn mean_position(slots: &[PlannedTurn], condition: usize, is_control: bool) -> f64 {

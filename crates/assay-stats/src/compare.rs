@@ -129,6 +129,7 @@ pub fn compare_results(
         pairs,
         unmatched,
         differences,
+        suspect: Vec::new(),
     };
     (comparison, keys)
 }

@@ -371,7 +371,8 @@ pub(crate) struct MeasuringArguments {
     /// Measurers: assay, an installed tool by name, or all that are found
     #[arg(long, value_name = "assay|TOOL|all", value_delimiter = ',', default_value = "assay")]
     pub(crate) by: Vec<String>,
-    /// Time budget of the whole run, like 60s [default: that of the suite or the command]
+    /// Time budget of the whole run, with --switch of each turn, like 60s [default: that of the suite or
+    /// the command]
     #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
     pub(crate) budget: Option<f64>,
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe

@@ -21,7 +21,7 @@ use assay_store::Store;
 
 use crate::arguments::hosts::FleetArguments;
 use crate::arguments::{MeasuringArguments, PageFormat};
-use crate::expectations::{outcome_status, report_claims, report_hosts};
+use crate::expectations::{outcome_status, report_hosts, report_run_claims};
 use crate::failure::ExitStatus;
 use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
@@ -48,7 +48,8 @@ pub(crate) type FurtherPage<'a> =
 pub(crate) struct RunDelivery<'a> {
     typed: &'a MeasuringArguments,
     extent: ReportExtent,
-    expectations: NamedExpectations,
+    /// Expectations with which the results are compared.
+    pub(crate) expectations: NamedExpectations,
     /// File for the hosts to drain.
     drain_list: Option<&'a Path>,
     further_page: Option<&'a FurtherPage<'a>>,
@@ -193,7 +194,7 @@ impl<'a> RunDelivery<'a> {
         }
         let is_text = prints_report(self.typed);
         let of_trust = if is_doubted { ExitStatus::Undecided } else { ExitStatus::Success };
-        of_trust.max(report_claims(&self.expectations, &summary.results, is_text, terminal))
+        of_trust.max(report_run_claims(&self.expectations, summary, is_text, terminal))
     }
 }
 

@@ -6,6 +6,8 @@ use assay_claims::expectation::JudgedResults;
 use assay_claims::gate::{self, GateOutcome, GateResult};
 use assay_judgement::expectations::NamedExpectations;
 use assay_judgement::gates::{self, JudgedHosts};
+use assay_judgement::published_figures::trust_of_run;
+use assay_model::doubt::TrustLevel;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::document::Document;
 use assay_run::failure::CommandFailure;
@@ -84,14 +86,14 @@ pub(crate) fn report_outcomes(
     Ok(outcome_status(gate::overall_outcome(judged)))
 }
 
-/// Reports how results meet the claims, and which claims and limits of the user have no result.
+/// Reports how results, each with its trust, meet the claims, and which claims and limits of the user have no result.
 pub(crate) fn report_claims(
     expected: &NamedExpectations,
-    results: &[MetricEstimate],
+    (results, trust): (&[MetricEstimate], &dyn Fn(&MetricEstimate) -> TrustLevel),
     is_text: bool,
     terminal: &mut Terminal,
 ) -> ExitStatus {
-    let judged = expected.check_claims(results);
+    let judged = expected.check_claims(results, trust);
     let of_claims = judged.map_or(ExitStatus::Success, |judged| {
         print_either(judged.page, Some(&judged.line), is_text, terminal);
         outcome_status(judged.outcome)
@@ -105,6 +107,17 @@ pub(crate) fn report_claims(
     of_claims.max(ExitStatus::Undecided)
 }
 
+/// Reports how a run meets the claims.
+pub(crate) fn report_run_claims(
+    expected: &NamedExpectations,
+    summary: &RunSummary,
+    is_text: bool,
+    terminal: &mut Terminal,
+) -> ExitStatus {
+    let trust = trust_of_run(summary);
+    report_claims(expected, (&summary.results, &trust), is_text, terminal)
+}
+
 /// Reports how a stored run meets the gates and claims.
 pub(crate) fn report_run(
     expected: &NamedExpectations,
@@ -115,7 +128,7 @@ pub(crate) fn report_run(
     let judged = expected.judge_hosts(summary);
     judged.iter().for_each(|it| report_hosts(it, is_text, terminal));
     let of_gates = judged.map_or(ExitStatus::Success, |it| outcome_status(it.outcome()));
-    of_gates.max(report_claims(expected, &summary.results, is_text, terminal))
+    of_gates.max(report_run_claims(expected, summary, is_text, terminal))
 }
 
 /// Appends to the job's summary, after the output of other steps.

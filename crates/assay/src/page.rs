@@ -135,6 +135,7 @@ pub(crate) fn check_output(typed: &PageArguments) -> Result<(), CommandFailure> 
             file,
             &[CompanionFile { path: companions::data_path(file), text: "" }],
         )?;
+        companions::check_page(file)?;
     }
     Ok(())
 }
@@ -222,6 +223,9 @@ pub(crate) fn print_or_write(
     typed: &PageArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
+    if let (PageFormat::Html, Some(file)) = (typed.format(), &typed.output) {
+        companions::check_page(file)?;
+    }
     write_or_print(text, typed.output.as_deref(), terminal)
 }
 

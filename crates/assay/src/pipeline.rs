@@ -71,6 +71,8 @@ pub(crate) fn deliver_suite(
     );
     let prepared = run_request::prepare(request)?;
     if typed.dry_run {
+        let compared = delivery.expectations.describe_claims(&prepared.plan);
+        compared.iter().for_each(|it| terminal.note(it));
         return dry_run(&prepared, None, typed, terminal);
     }
     if typed.page.format() == PageFormat::Svg
@@ -145,16 +147,19 @@ pub(crate) fn dry_run(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let (plan, outlook) = (&prepared.plan, prepared.forecast());
-    let turns = schedule.map(|schedule| {
-        let (extent, settle_s) = (schedule.extent(), schedule.settle.as_secs_f64());
-        let total_s = extent.runs as f64 * outlook.total_s + extent.settling_s;
-        PlannedTurns { runs: extent.runs, commands: extent.commands, settle_s, total_s }
-    });
-    let document = build::plan(plan, &outlook.notes, outlook.exceeds_budget, turns);
+    let turns = schedule.map(|schedule| plan_turns(schedule, &outlook));
+    let document = build::plan(plan, &outlook.notes, outlook.is_too_long(), turns);
     let outlook = ForecastDocument::from_forecast(&outlook);
     let json = PlannedDocument { plan, outlook, turns };
     publish_plan(&document, &json, &typed.page, terminal)?;
     Ok(0)
+}
+
+/// Returns the number of runs of a schedule, and the time of all.
+pub(crate) fn plan_turns(schedule: TurnSchedule, outlook: &PlanForecast) -> PlannedTurns {
+    let (extent, settle_s) = (schedule.extent(), schedule.settle.as_secs_f64());
+    let total_s = extent.runs as f64 * outlook.total_s + extent.settling_s;
+    PlannedTurns { runs: extent.runs, commands: extent.commands, settle_s, total_s }
 }
 
 /// Prints or writes a plan, of one host or several, in the requested format.

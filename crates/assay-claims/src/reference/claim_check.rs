@@ -2,6 +2,7 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
+use assay_model::doubt::TrustLevel;
 use assay_model::summary::MetricEstimate;
 use serde::Serialize;
 
@@ -14,26 +15,37 @@ pub struct ClaimCheck<'a> {
     pub estimate: &'a MetricEstimate,
     /// Every claim about it, the oldest first.
     pub claims: Vec<&'a Claim>,
+    /// Trust in the result.
+    pub trust: TrustLevel,
     /// Verdict over all claims.
     pub verdict: ClaimVerdict,
 }
 
 impl ClaimCheck<'_> {
-    /// Returns whether the result meets one of its claims, by the more favourable end of its
-    /// interval; `None` if the claim cannot decide.
-    pub fn meets_claim(&self, claim: &Claim) -> Option<bool> {
+    /// Returns the verdict on one of its claims, by the more favourable end of the interval of the
+    /// result. A result without an interval, or a suspect one, shows no miss.
+    pub fn claim_verdict(&self, claim: &Claim) -> ClaimVerdict {
         let MetricEstimate { ci, better, median, .. } = *self.estimate;
         let value = match (ci, better) {
             (Some([_, high]), Better::Higher) => high,
             (Some([low, _]), Better::Lower) => low,
             (None, _) => median,
         };
-        claim.is_met_by(value, better)
+        let can_miss = ci.is_some() && self.trust < TrustLevel::Suspect;
+        match claim.is_met_by(value, better) {
+            None => ClaimVerdict::Shown,
+            Some(true) => ClaimVerdict::Reached,
+            Some(false) if can_miss => ClaimVerdict::Missed,
+            Some(false) => ClaimVerdict::CannotTell,
+        }
     }
 
     fn overall_verdict(&self) -> ClaimVerdict {
-        let decisions = || self.claims.iter().filter_map(|it| self.meets_claim(it));
-        match (decisions().any(|it| it), decisions().any(|it| !it)) {
+        let has = |verdict| self.claims.iter().any(|it| self.claim_verdict(it) == verdict);
+        if has(ClaimVerdict::CannotTell) {
+            return ClaimVerdict::CannotTell;
+        }
+        match (has(ClaimVerdict::Reached), has(ClaimVerdict::Missed)) {
             (false, false) => ClaimVerdict::Shown,
             (true, false) => ClaimVerdict::Reached,
             (false, true) => ClaimVerdict::Missed,
@@ -52,13 +64,16 @@ pub enum ClaimVerdict {
     Missed,
     /// The claims contradict each other, and the result meets some of them.
     Conflict,
+    /// The result is worse than a claim, but is suspect or has no interval.
+    CannotTell,
     /// No claim can decide; the claims are only shown.
     Shown,
 }
 
 impl ClaimVerdict {
     /// All verdicts.
-    pub const ALL: [Self; 4] = [Self::Reached, Self::Missed, Self::Conflict, Self::Shown];
+    pub const ALL: [Self; 5] =
+        [Self::Reached, Self::Missed, Self::Conflict, Self::CannotTell, Self::Shown];
 
     /// Returns the word of machine-readable formats.
     pub const fn name(self) -> &'static str {
@@ -66,15 +81,17 @@ impl ClaimVerdict {
             Self::Reached => "reached",
             Self::Missed => "missed",
             Self::Conflict => "conflict",
+            Self::CannotTell => "cannot-tell",
             Self::Shown => "shown",
         }
     }
 }
 
-/// Compares results with claims; results without a claim are left out.
+/// Compares results with claims, each with its trust; results without a claim are left out.
 pub fn check_claims<'a>(
     results: &'a [MetricEstimate],
     claims: &'a [Claim],
+    trust: impl Fn(&MetricEstimate) -> TrustLevel,
 ) -> Vec<ClaimCheck<'a>> {
     let mut checks: Vec<ClaimCheck<'a>> = Vec::new();
     for estimate in results {
@@ -91,8 +108,8 @@ pub fn check_claims<'a>(
             continue;
         }
         applicable.sort_by(|a, b| a.date.cmp(&b.date));
-        let undecided =
-            ClaimCheck { estimate, claims: applicable, verdict: ClaimVerdict::Shown };
+        let (trust, verdict) = (trust(estimate), ClaimVerdict::Shown);
+        let undecided = ClaimCheck { estimate, claims: applicable, trust, verdict };
         checks.push(ClaimCheck { verdict: undecided.overall_verdict(), ..undecided });
     }
     checks

@@ -3,7 +3,7 @@
 use assay_claims::gate::{self, GateOutcome};
 use assay_claims::reference::{ClaimVerdict, check_claims, claims_for_system};
 use assay_model::attribute::Attribute;
-use assay_model::doubt::Doubt;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::limit::{LimitBasis, PhysicalLimit};
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
@@ -43,12 +43,12 @@ fn peak_claim_applies_to_fastest_instruction_set() {
         ("where = { instruction_set = \"avx512\" }", &[]),
     ] {
         let claims = parse(&claim(filter)).claims;
-        let checks = check_claims(&results, &claims);
+        let checks = check_claims(&results, &claims, |_| TrustLevel::Sound);
         let cases: Vec<&str> = checks.iter().map(|it| it.estimate.case.as_str()).collect();
         assert_eq!(cases, expected, "{filter}");
     }
     let published = claims_for_system("azure/hbv4").unwrap();
-    let checks = check_claims(&results, &published);
+    let checks = check_claims(&results, &published, |_| TrustLevel::Sound);
     assert!(checks.iter().all(|it| it.estimate.case == "node/avx2"), "{checks:?}");
     assert!(!checks.is_empty());
 }
@@ -62,16 +62,22 @@ fn every_claim_has_its_own_verdict() {
             })
             .concat();
     let claims = parse(&claims).claims;
-    for (value, interval, expected, verdict) in [
-        (5e9, None, [Some(false), Some(true), None], ClaimVerdict::Conflict),
-        (5e9, Some([4e9, 6e9]), [Some(true), Some(true), None], ClaimVerdict::Reached),
-        (3e9, Some([2e9, 3.5e9]), [Some(false), Some(false), None], ClaimVerdict::Missed),
+    use ClaimVerdict::{CannotTell, Conflict, Missed, Reached, Shown};
+    use TrustLevel::{Noisy, Suspect};
+    for ((value, interval, trust), expected, verdict) in [
+        ((5e9, Some([5e9, 5e9]), Noisy), [Missed, Reached, Shown], Conflict),
+        ((5e9, Some([4e9, 6e9]), Noisy), [Reached, Reached, Shown], Reached),
+        ((3e9, Some([2e9, 3.5e9]), Noisy), [Missed, Missed, Shown], Missed),
+        ((3e9, Some([2e9, 3.5e9]), Suspect), [CannotTell, CannotTell, Shown], CannotTell),
+        ((3e9, None, Noisy), [CannotTell, CannotTell, Shown], CannotTell),
+        ((5e9, None, Noisy), [CannotTell, Reached, Shown], CannotTell),
+        ((7e9, None, Noisy), [Reached, Reached, Shown], Reached),
     ] {
         let results = [MetricEstimate { ci: interval, ..bandwidth("one", value, None) }];
-        let checks = check_claims(&results, &claims);
-        let met: Vec<Option<bool>> =
-            claims.iter().map(|it| checks[0].meets_claim(it)).collect();
-        assert_eq!((met.as_slice(), checks[0].verdict), (&expected[..], verdict), "{value}");
+        let checks = check_claims(&results, &claims, |_| trust);
+        let found: Vec<ClaimVerdict> =
+            claims.iter().map(|it| checks[0].claim_verdict(it)).collect();
+        assert_eq!((found.as_slice(), checks[0].verdict), (&expected[..], verdict), "{value}");
     }
 }
 
@@ -90,7 +96,7 @@ fn published_bandwidth_applies_to_sequential_io() {
         [("azure/hbv5", &["sequential"][..]), ("azure/hb", &["sequential", "parts"])]
     {
         let published = claims_for_system(system).unwrap();
-        let checks = check_claims(&results, &published);
+        let checks = check_claims(&results, &published, |_| TrustLevel::Sound);
         let cases: Vec<&str> =
             checks.iter().map(|check| check.estimate.case.as_str()).collect();
         assert_eq!(cases, expected, "{system}");

@@ -22,7 +22,9 @@ use crate::{precision, words};
 
 mod trust_notice;
 
-pub use trust_notice::{distrust_reasons, judged_estimates, trust_level, trust_notice};
+pub use trust_notice::{
+    distrust_reasons, judged_estimates, suspect_run, trust_level, trust_notice,
+};
 
 pub(super) use trust_notice::add_trust_notice;
 pub(in crate::build) use trust_notice::level_tone;
@@ -74,6 +76,7 @@ fn rows_of_metric<'a>(
             && it.metric == metric.name
             && it.median.is_finite()
             && is_preferred_metric(it)
+            && !has_failed(summary, it)
     };
     let groups = group_by(summary.results.iter().filter(is_one), |it| group_key(it));
     let has_several = groups.len() > 1;
@@ -103,6 +106,14 @@ fn rows_of_metric<'a>(
         Some(AnswerRow { label, label_without_host: without_host, name, estimate, distrust })
     };
     groups.into_iter().filter_map(row).collect()
+}
+
+/// Whether the case of a result failed later: its samples so far are no answer.
+fn has_failed(summary: &RunSummary, estimate: &MetricEstimate) -> bool {
+    summary.failures.iter().any(|it| {
+        (&it.benchmark, &it.case, &it.host)
+            == (&estimate.benchmark, &estimate.case, &estimate.host)
+    })
 }
 
 /// Returns the headline translated as on published pages, where a translation exists.

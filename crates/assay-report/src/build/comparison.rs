@@ -44,6 +44,7 @@ pub fn comparison(comparison: &Comparison) -> Document {
     } else {
         let needed = runs_needed(comparison);
         document.paragraph(Tone::Plain, conclusion(comparison));
+        document.paragraph(Tone::Bad, suspect_runs(comparison));
         document.blocks.extend(forest::forest(comparison).map(Block::Forest));
         items::add(&mut document, comparison);
         document.blocks.push(Block::Table(table(comparison)));
@@ -102,6 +103,15 @@ fn runs_needed(comparison: &Comparison) -> Option<u64> {
     comparison.pairs.iter().filter_map(|pair| pair.runs_to_decide).max().filter(|_| is_single)
 }
 
+/// Returns how many runs are suspect, and why the first one is; empty without one.
+fn suspect_runs(comparison: &Comparison) -> String {
+    let Comparison { a, b, control, suspect, .. } = comparison;
+    let Some(first) = suspect.first() else { return String::new() };
+    let all = a.runs.len() + b.runs.len() + control.len();
+    let why = catalogue::doubt(&first.doubt).text;
+    message!("compare-suspect", n = suspect.len().to_string(), all = all.to_string(), why = why)
+}
+
 /// Lists a few runs by name; of many, the first and the last.
 fn runs_label(ids: &[String]) -> String {
     match ids {
@@ -157,7 +167,7 @@ fn table(comparison: &Comparison) -> ReportTable {
     let decides = runs_needed(comparison).is_none();
     let mut pairs: Vec<&MetricComparison> = comparison.pairs.iter().collect();
     pairs.sort_by_cached_key(|pair| sort_key(&pair.a));
-    let mut table = ReportTable::with_caption(word("table-measurers"));
+    let mut table = ReportTable::with_caption(word(table_caption(comparison)));
     for pair in pairs {
         let by = if has_tools { measurer(pair) } else { String::new() };
         let [over_a, over_interval] = ratio_cells(pair);
@@ -177,6 +187,17 @@ fn table(comparison: &Comparison) -> ReportTable {
         ]);
     }
     table.without_empty_columns().with_pinned(word("column-verdict"))
+}
+
+/// Returns the name of the caption, which explains the ratio: that of the medians for single runs,
+/// else a typical ratio between runs.
+fn table_caption(comparison: &Comparison) -> &'static str {
+    let Comparison { a, b, design, .. } = comparison;
+    match design {
+        _ if a.runs.len() == 1 && b.runs.len() == 1 => "table-measurers",
+        ComparisonDesign::Turns | ComparisonDesign::Looks => "table-turns",
+        ComparisonDesign::Independent => "table-all-runs",
+    }
 }
 
 /// Returns the tool that measured a pair, or both where they differ.

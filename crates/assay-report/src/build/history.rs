@@ -12,7 +12,9 @@ use crate::document::{
     Axis, Block, Document, FactTable, Plot, PlotPoint, PlotSeries, ReferenceLine, ReportTable,
     Scale, TableCell, Tone, left, right,
 };
-use crate::locale::{comma, format_fixed, format_minute, join_details, semicolon, word};
+use crate::locale::{
+    comma, format_fixed, format_minute, join_details, semicolon, with_detail, word,
+};
 use crate::{precision, units, words as catalogue};
 
 /// Significant digits of a limit.
@@ -146,7 +148,8 @@ fn facts(history: &History) -> FactTable {
         facts.push(fact(word("column-condition"), name));
     }
     facts.extend(span.map(|span| fact(word("history-runs"), span)));
-    facts.extend(last.map(|last| fact(word("history-newest"), point_value(history, last))));
+    let newest = last.map(|last| with_detail(&point_value(history, last), &point_range(last)));
+    facts.extend(newest.map(|it| fact(word("history-newest"), it)));
     let change_text = |change: &LevelChange| {
         let started = history.points.get(change.point).map(|it| format_minute(&it.started));
         let parts: Vec<String> =
@@ -173,6 +176,12 @@ pub(crate) fn newest_value(history: &History) -> String {
 fn point_value(history: &History, point: &history::HistoryPoint) -> String {
     let digits = precision::interval_digits(point.median, point.ci);
     precision::format_value(point.median, history.unit, digits)
+}
+
+/// Formats the interval of a value within its run.
+fn point_range(point: &history::HistoryPoint) -> String {
+    let range = precision::relative_range(point.median, point.ci);
+    range.unwrap_or_else(|| word("distrust-no-interval").to_owned())
 }
 
 fn explanation(history: &History) -> String {

@@ -33,8 +33,8 @@ pub struct PlannedTurns {
     pub total_s: f64,
 }
 
-/// Builds the report of a dry run, with `notes` about its duration. `is_beyond`: the duration
-/// exceeds the budget.
+/// Builds the report of a dry run, with `notes` about its duration. `is_beyond`: not all
+/// cases fit into the budget.
 pub fn plan(
     plan: &Plan,
     notes: &[Phrase],
@@ -65,8 +65,8 @@ fn describe_extent(plan: &Plan, is_beyond: bool) -> String {
     }
 }
 
-/// Returns the number of runs, and the time of all.
-fn describe_turns(plan: &Plan, turns: PlannedTurns) -> String {
+/// Returns the number of runs of two alternating conditions, and the time of all.
+pub fn describe_turns(plan: &Plan, turns: PlannedTurns) -> String {
     message!(
         "plan-turns",
         runs = turns.runs.to_string(),

@@ -211,6 +211,7 @@ fn comparison_object(comparison: &Comparison) -> impl Serialize {
         pairs: comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
         unmatched: &comparison.unmatched,
         differences: comparison.differences.iter().map(difference).collect::<Vec<_>>(),
+        suspect: comparison.suspect.iter().map(|it| &it.run).collect::<Vec<_>>(),
     }
 }
 

@@ -4,10 +4,12 @@ use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{
     ComparedCondition, Comparison, ComparisonDesign, ComparisonVerdict, ConditionLetter,
-    EnvironmentDifference, MetricComparison, SCHEMA, UnmatchedResult,
+    EnvironmentDifference, MetricComparison, SCHEMA, SuspectRun, UnmatchedResult,
 };
+use assay_model::doubt::Doubt;
 use assay_model::environment::EnvironmentAspect;
 use assay_model::summary::MetricEstimate;
+use assay_report::{build, render};
 
 use crate::maker::{EstimateBuilder, estimate};
 
@@ -99,6 +101,7 @@ pub(crate) fn accelerated_networking() -> Comparison {
             few,
             pair(triad, [38e9, 38.6e9], ComparisonVerdict::CannotTell),
         ],
+        suspect: vec![],
         unmatched: vec![UnmatchedResult {
             only: ConditionLetter::A,
             benchmark: "network.icmp".to_owned(),
@@ -113,4 +116,14 @@ pub(crate) fn accelerated_networking() -> Comparison {
             b: "6.8.0".to_owned(),
         }],
     }
+}
+
+#[test]
+fn suspect_runs_are_counted() {
+    let mut comparison = accelerated_networking();
+    let run = comparison.b.runs[0].clone();
+    comparison.suspect = vec![SuspectRun { run, doubt: Doubt::AnotherAssay }];
+    let page = render::markdown::document(&build::comparison(&comparison));
+    let said = "Suspect: 1 of 6 runs. The first one because: another assay is measuring";
+    assert!(page.contains(said), "{page}");
 }

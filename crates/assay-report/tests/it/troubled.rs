@@ -1,11 +1,12 @@
 //! Run with many problems: failures, warnings, few samples, odd texts, unknown results.
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::Benchmark::{Linpack, MemoryLatency, MemoryStream};
+use assay_model::benchmark::Benchmark::{Command, Linpack, MemoryLatency, MemoryStream};
 use assay_model::doubt::Doubt;
 use assay_model::event::RunStatus;
 use assay_model::failure::{ErrorArea, FailureReason, MissingHostFeature};
 use assay_model::summary::{CaseFailure, RunSummary};
+use assay_report::{build, render};
 
 use crate::guest;
 use crate::maker::{EstimateBuilder, estimate, summary};
@@ -103,4 +104,27 @@ fn skipped(case: &str) -> CaseFailure {
     let failure =
         FailureReason::Skipped { host: "node-8".to_owned(), lack: MissingHostFeature::Address };
     CaseFailure { because: Some(NETWORK.to_owned()), ..failed("network.tcp", case, failure) }
+}
+
+#[test]
+fn failed_case_is_no_answer() {
+    let mut summary = summary("quick", RunStatus::Failed, guest::host());
+    let triad = estimate(MemoryStream, "triad", 64.0e9, 0.01);
+    summary.results = vec![triad.clone()];
+    assert_eq!(build::answer_rows(&summary).len(), 1);
+    let failure = failed(&triad.benchmark, &triad.case, FailureReason::NoData);
+    summary.failures = vec![CaseFailure { host: triad.host, ..failure }];
+    assert!(build::answer_rows(&summary).is_empty());
+}
+
+/// An empty program that takes longer than a measured one was disturbed.
+#[test]
+fn start_time_is_below_measured_times() {
+    for (start_s, is_shown) in [(1e-3, true), (5e-3, false)] {
+        let mut summary = summary("exec", RunStatus::Complete, guest::host());
+        let time = estimate(Command, "wall_time", 2e-3, 0.01);
+        summary.results = vec![time.with(Attribute::StartTime, start_s)];
+        let page = render::markdown::document(&build::run(&summary, None));
+        assert_eq!(page.contains("An empty program takes at least"), is_shown, "{page}");
+    }
 }

@@ -14,7 +14,6 @@ use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::sanitize;
 use assay_model::workload::command::{CommandWorkload, UsageMetric};
-use assay_stats::quantile;
 use assay_stats::stopping::NextStep;
 
 use crate::measurement_loop::Turns;
@@ -143,15 +142,13 @@ impl<'c> CommandSession<'c> {
         };
         recorder.add_fact(Attribute::Checked, checked);
         let empty = self.start.empty_program(&self.work.run)?;
-        let (mut times, mut floor) = (Vec::new(), 0);
+        let (mut shortest_s, mut floor) = (f64::INFINITY, 0);
         for _ in 0..EMPTY_STARTS {
             let ended = empty.run(recorder.cancel())?.ended;
-            times.push(ended.wall_s);
+            shortest_s = shortest_s.min(ended.wall_s);
             floor = floor.max(ended.floor_bytes);
         }
-        if let Some(median) = quantile::unsorted_median(times) {
-            recorder.add_fact(Attribute::StartTime, median);
-        }
+        recorder.add_fact(Attribute::StartTime, shortest_s);
         recorder.add_fact(Attribute::MemoryFloor, floor);
         Ok(())
     }

@@ -367,6 +367,7 @@ impl QperfSession<'_> {
                 moved_packets: last.packets,
                 seconds: elapsed_s,
                 omits: false,
+                serves_itself: false,
             };
             plausibility::check_received(there, &own)
                 .map_err(|source| self.implausible_error(source))?;

@@ -9,11 +9,13 @@ use crate::failure::CommandFailure;
 
 /// Extent of a removal.
 #[derive(Debug, Clone, Copy)]
-pub struct CleanRequest {
+pub struct CleanRequest<'r> {
     /// Whether nothing is removed, only looked at.
     pub only_looks: bool,
     /// Whether the records of files that are not recognised are removed.
     pub forgets: bool,
+    /// Folder whose files are removed, as an absolute path without links; `None` = all files.
+    pub below: Option<&'r Path>,
 }
 
 /// File that was created, and its outcome.
@@ -37,14 +39,16 @@ pub struct CleanedFiles {
 }
 
 /// Removes the files of all records, unless another assay is using them.
-pub fn clean(created: &CreatedFiles, request: CleanRequest) -> CleanedFiles {
+pub fn clean(created: &CreatedFiles, request: CleanRequest<'_>) -> CleanedFiles {
     let mut cleaned = CleanedFiles::default();
     for path in created.invalid_records() {
         let line = format!("{} is not valid; the files that it names are kept", path.display());
         cleaned.add(&path, "unproven", line);
     }
     let mut unrecognised = 0;
-    for record in created.list() {
+    let is_below =
+        |it: &CreatedRecord| request.below.is_none_or(|below| it.path.starts_with(below));
+    for record in created.list().into_iter().filter(is_below) {
         cleaned.clean_record(&record, request, &mut unrecognised);
     }
     if !request.only_looks {
@@ -66,7 +70,7 @@ impl CleanedFiles {
     fn clean_record(
         &mut self,
         record: &CreatedRecord,
-        request: CleanRequest,
+        request: CleanRequest<'_>,
         unrecognised: &mut usize,
     ) {
         let path = record.path.display().to_string();
@@ -109,7 +113,7 @@ impl CleanedFiles {
 }
 
 /// Removes the record of a file that is not recognised, if the user wants that.
-fn forget(record: &CreatedRecord, request: CleanRequest) -> io::Result<bool> {
+fn forget(record: &CreatedRecord, request: CleanRequest<'_>) -> io::Result<bool> {
     if request.forgets && !request.only_looks {
         record.forget_unrecognised()
     } else {
@@ -132,7 +136,10 @@ fn unrecognised_failure(files: usize) -> Option<CommandFailure> {
 }
 
 /// Removes the file of a record, or only checks what would happen.
-fn remove_or_look(record: &CreatedRecord, request: CleanRequest) -> io::Result<CreatedRemoval> {
+fn remove_or_look(
+    record: &CreatedRecord,
+    request: CleanRequest<'_>,
+) -> io::Result<CreatedRemoval> {
     if request.only_looks { Ok(record.foresee_removal()) } else { record.remove() }
 }
 

@@ -471,7 +471,7 @@ pub(super) fn check_fits(
         [need_bytes, FREE_MARGIN_BYTES, free].map(|bytes| Bytes(bytes).to_quantity());
     Err(CommandFailure::measurement(what)
         .with_reason(format!(
-            "{need:.3} are needed and {free:.3} are free, of which {margin:.3} stay with the file system"
+            "{need:.3} are needed, {margin:.3} more have to stay free, and {free:.3} are free"
         ))
         .advise(advice))
 }

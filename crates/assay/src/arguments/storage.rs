@@ -214,6 +214,9 @@ impl StorageTargetArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct StorageCleanArguments {
+    /// Only files in this folder [default: all files created by assay]
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
     /// Only list the files
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -5,15 +5,17 @@ use assay_claims::expectation::JudgedResults;
 use assay_claims::{gate, reference};
 use assay_judgement::expectations::{self, NamedExpectations};
 use assay_judgement::published_figures::ClaimsComparison;
-use assay_model::comparison::{Comparison, ComparisonConclusion};
+use assay_model::comparison::{Comparison, ComparisonConclusion, SuspectRun};
 use assay_model::doubt::Doubt;
 use assay_model::factor::FactorLevel;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::run::Run;
 use assay_model::summary::MetricEstimate;
-use assay_report::words;
+use assay_model::trust::DistrustReason;
+use assay_report::{build, words};
 use assay_stats::compare::{self as statistics, Condition, LevelRuns};
 use assay_stats::rank_statistic::MAX_VALUES;
+use assay_stats::summarize::summarize;
 
 use super::result_list;
 use crate::arguments::CompareArguments;
@@ -62,7 +64,8 @@ pub(crate) fn compare(
         (first.name, second.name) = (a_name, b_name);
     }
     let margin = typed.margin.unwrap_or(statistics::DEFAULT_MARGIN);
-    let comparison = statistics::compare(first, second, margin);
+    let mut comparison = statistics::compare(first, second, margin);
+    comparison.suspect = suspect_runs(first.runs.iter().chain(second.runs));
     OutputPage::from_comparison(&comparison).publish(&typed.page, terminal)?;
     let status = comparison_status(&comparison)?;
     judge_second(typed, &expected, (&comparison, status), terminal).map(ExitStatus::code)
@@ -210,7 +213,8 @@ fn judge_second(
             report_outcomes(&typed.reports, &judged, is_text, terminal)?
         }
     };
-    Ok(status.max(report_claims(expected, &results, is_text, terminal)))
+    let trust = |it: &_| DistrustReason::level_of(DistrustReason::from_estimate(it));
+    Ok(status.max(report_claims(expected, (&results, &trust), is_text, terminal)))
 }
 
 /// Rejects reports of outcomes without a gate.
@@ -298,6 +302,11 @@ enum ComparisonForm {
     Levels,
     /// The levels of a single run.
     LevelsOfRun,
+}
+
+/// Returns the suspect ones of the compared runs.
+pub(super) fn suspect_runs<'r>(runs: impl Iterator<Item = &'r Run>) -> Vec<SuspectRun> {
+    runs.filter_map(|run| build::suspect_run(&summarize(run))).collect()
 }
 
 /// Returns the condition, named by the label that all its runs share, or else as typed.

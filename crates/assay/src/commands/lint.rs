@@ -38,6 +38,11 @@ pub(crate) fn lint(
             output_file::write(path, &fixed.text)?;
             terminal.note(&format!("{name}: {} fixed", fixed.count));
         }
+        match (check.figures, check.findings.len()) {
+            (0, _) | (_, 1..) => {}
+            (1, 0) => terminal.note(&format!("{name}: one figure found, not doubted")),
+            (n, 0) => terminal.note(&format!("{name}: {n} figures found, none doubted")),
+        }
         pages.push((name, check.findings));
     }
     let text = match typed.format() {

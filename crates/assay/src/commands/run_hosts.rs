@@ -322,7 +322,7 @@ fn print_plan(
         host_names::format_host_list(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
     };
     let hosts: Vec<String> = planned.hosts.iter().map(format_hosts).collect();
-    let time = (forecast.notes.as_slice(), forecast.exceeds_budget);
+    let time = (forecast.notes.as_slice(), forecast.is_too_long());
     let page = build::fleet_plan(&planned.plan, &hosts, &lost, time);
     let cases = planned.plan.cases.iter().zip(&planned.hosts);
     let cases = cases.map(|(case, hosts)| json!({ "case": case, "hosts": hosts }));

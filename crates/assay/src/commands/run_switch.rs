@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
-use assay_report::words;
+use assay_report::{build, words};
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::{self, RunRequest};
 use assay_run::switching::{self, SwitchCommand, TurnSchedule};
 use assay_stats::compare::{Condition, DEFAULT_RUNS, compare};
 use assay_stats::summarize::summarize;
 
-use super::compare::comparison_status;
+use super::compare::{comparison_status, suspect_runs};
 use crate::arguments::{PageFormat, RunArguments};
 use crate::failure::ExitStatus;
 use crate::page::OutputPage;
@@ -39,6 +39,7 @@ pub(super) fn run(
         .advise("judge the stored runs with `assay compare A B --expect FILE`"));
     }
     page::check_output(&measuring.page)?;
+    switching::check_commands(conditions)?;
     // Errors of the plan or the store are reported before any switch.
     let prepared = run_request::prepare(request)?;
     let schedule = TurnSchedule {
@@ -50,6 +51,10 @@ pub(super) fn run(
     };
     if measuring.dry_run {
         return pipeline::dry_run(&prepared, Some(schedule), measuring, terminal);
+    }
+    if !measuring.page.screen.quiet {
+        let turns = pipeline::plan_turns(schedule, &prepared.forecast());
+        terminal.note(&build::describe_turns(&prepared.plan, turns));
     }
     let cancel = signals::cancel_on_signals_with_notice()?;
     let progress = (Some(words::message(SEARCH_MESSAGE)), false);
@@ -72,7 +77,8 @@ fn print_comparison(
         let (name, runs) = (conditions[index].name.as_str(), runs[index].as_slice());
         Condition { name, runs, positions: &[] }
     };
-    let comparison = compare(condition(0), condition(1), typed.turns.margin);
+    let mut comparison = compare(condition(0), condition(1), typed.turns.margin);
+    comparison.suspect = suspect_runs(runs.iter().flatten());
     if !typed.measuring.events {
         OutputPage::from_comparison(&comparison).publish(&typed.measuring.page, terminal)?;
     }

@@ -1,7 +1,7 @@
 //! `assay storage`: single measurements of a file, a volume or a device, and removal of files that
 //! assay left behind.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::Benchmark;
 use assay_model::path_text;
@@ -194,10 +194,24 @@ fn run(
     pipeline::run_suite(&request, measuring, ReportExtent::Full, terminal)
 }
 
+/// Returns the absolute path of a folder, as records have it.
+fn existing_folder(path: &Path) -> Result<PathBuf, CommandFailure> {
+    path.canonicalize().map_err(|error| {
+        CommandFailure::usage(format!("cannot look into {}", path.display()))
+            .with_cause(&error)
+            .advise("name a folder that exists, or none to remove all files created by assay")
+    })
+}
+
 /// Removes files created by assay, unless another assay is using them.
 fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let created = CreatedFiles::open(typed.store.folder.as_deref())?;
-    let request = CleanRequest { only_looks: typed.dry_run, forgets: typed.forget };
+    let below = typed.folder.as_deref().map(existing_folder).transpose()?;
+    let request = CleanRequest {
+        only_looks: typed.dry_run,
+        forgets: typed.forget,
+        below: below.as_deref(),
+    };
     let cleaned = clean::clean(&created, request);
     let mut text: String = cleaned.files.iter().map(|it| format!("{}\n", it.line)).collect();
     if cleaned.files.is_empty() && cleaned.failure.is_none() {

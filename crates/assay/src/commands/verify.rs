@@ -46,7 +46,7 @@ pub(crate) fn verify(
 /// Formats a line for the run, and one below it for each problem.
 fn format_result(found: &VerifiedRun) -> String {
     let verdict = match (found.is_sound, found.losses) {
-        (true, _) => count_message("verify-sound", found.outputs),
+        (true, _) => count_message("verify-intact", found.outputs),
         (false, 0) => message("state-damaged").to_owned(),
         (false, losses) => sentence("verify-lost", &[("n", &losses.to_string())]),
     };

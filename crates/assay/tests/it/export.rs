@@ -171,6 +171,10 @@ fn bad_requests_name_what_is_possible() {
     for (words, expected) in [
         (&["xml"][..], "csv, jsonl, openmetrics, influx, bencher, parquet"),
         (&["csv", "--label", "other"], "no stored run matches"),
+        (
+            &["csv", "--metric", "triat"],
+            "there is no metric `triat`\n  help: did you mean triad?",
+        ),
         (&["csv", "other"], "there is no run `other`"),
         (&["csv", "--since", "yesterday"], "expected a day like 2026-11-22"),
         (&["bencher"], "2 runs match"),

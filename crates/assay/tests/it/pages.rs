@@ -89,6 +89,12 @@ fn page_does_not_replace_foreign_files() {
     let said = page("other.html").succeeded().err;
     assert!(said.contains("also written: other.json"), "{said}");
     page("other.html").succeeded();
+    world.write("own.html", "<html>mine</html>\n");
+    let refused = page("own.html").failed_with(2).err;
+    assert!(refused.contains("own.html already exists\n  why: it is no page"), "{refused}");
+    assert_eq!(fs::read_to_string(world.path("own.html")).unwrap(), "<html>mine</html>\n");
+    world.write("empty.html", "");
+    page("empty.html").succeeded();
     // The document of another run is a foreign file, too.
     world.assay(&["show", "latest", "--json", "-o", "mine.json"]).succeeded();
     page("mine.html").failed_with(2);

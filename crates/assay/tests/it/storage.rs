@@ -138,7 +138,7 @@ fn rejects_impossible_requests_before_writing() {
         (&["storage", "read", "file", "--for", "10"], 2, "unit"),
         (&["storage", "mix", "file", "--read-share", "100%"], 2, "between"),
         (&["storage", "mix", "file", "--read-share", "700"], 2, "like `70%`"),
-        (&["storage", "read", "file", "--size", "4096TiB"], 4, "stay with the file system"),
+        (&["storage", "read", "file", "--size", "4096TiB"], 4, "have to stay free"),
         (&["storage", "read", "no/folder/file"], 2, "folder"),
         (&["run", "storage-local", "--target", "no/folder"], 2, "folder"),
         (&["run", "storage-volume", "--target", "no/folder"], 2, "folder"),

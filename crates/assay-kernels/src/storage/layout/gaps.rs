@@ -30,7 +30,8 @@ pub(super) fn find(file: &File, size_bytes: u64) -> Option<Vec<Range<u64>>> {
     let metadata = file.metadata().ok()?;
     // A file system without this knowledge reports data everywhere.
     let is_told = !gaps.is_empty() || metadata.blocks() * 512 >= size_bytes;
-    (is_told && gaps != [0..size_bytes]).then_some(gaps)
+    let is_empty = gaps.first().is_some_and(|gap| *gap == (0..size_bytes));
+    (is_told && !is_empty).then_some(gaps)
 }
 
 /// Writes these parts of a file through the page cache. `on_progress` receives the end of each piece.

@@ -1,6 +1,7 @@
 //! Level of trust in a run, and the notice that opens its report.
 
-use assay_model::doubt::TrustLevel;
+use assay_model::comparison::SuspectRun;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::{self, DistrustReason};
 
@@ -42,6 +43,18 @@ pub fn distrust_reasons(summary: &RunSummary) -> Vec<String> {
         });
     }
     reasons
+}
+
+/// Returns the run with the first doubt that makes it suspect; `None` if it is not.
+pub fn suspect_run(summary: &RunSummary) -> Option<SuspectRun> {
+    let is_suspect = |doubt: &&Doubt| doubt.row().level == TrustLevel::Suspect;
+    let of_value = |it| match DistrustReason::from_estimate(it)? {
+        DistrustReason::Doubted(doubt) => Some(doubt),
+        _ => None,
+    };
+    let of_values = judged_estimates(summary).into_iter().filter_map(of_value);
+    let doubt = trust::run_doubts(summary).chain(of_values).find(is_suspect)?;
+    Some(SuspectRun { run: summary.run.id.clone(), doubt: doubt.clone() })
 }
 
 /// Returns the results that decide on the trust in a run: its headlines, or all results of a run

@@ -59,10 +59,13 @@ fn check(estimate: &MetricEstimate) -> String {
     }
 }
 
-/// Reports the time to start an empty program, and the memory below which nothing is measured.
+/// Reports the time to start an empty program, unless a measured one was faster, and the memory below
+/// which nothing is measured.
 fn explanation(estimates: &[&MetricEstimate]) -> String {
     let highest = |name| estimates.iter().filter_map(|it| number(it, name)).reduce(f64::max);
-    let start = highest(Attribute::StartTime).map(|seconds| {
+    let times = estimates.iter().filter(|it| it.metric == "wall_time").map(|it| it.median);
+    let fastest_s = times.fold(f64::INFINITY, f64::min);
+    let start = highest(Attribute::StartTime).filter(|it| *it < fastest_s).map(|seconds| {
         message!("program-start", time = units::quantity(seconds, Unit::Second, 2))
     });
     let floor = highest(Attribute::MemoryFloor).map(|bytes| {

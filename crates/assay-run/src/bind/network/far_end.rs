@@ -72,6 +72,11 @@ impl NetworkFarEnd {
         work.port = self.port;
     }
 
+    /// Whether the server runs in this process.
+    pub(super) fn is_own(&self) -> bool {
+        self.server.is_some()
+    }
+
     /// Target of throughput tests.
     pub(super) fn throughput_target(&self) -> NetworkTarget {
         NetworkTarget::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))

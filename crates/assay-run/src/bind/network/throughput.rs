@@ -116,6 +116,7 @@ fn iperf3_test(
         idle_timeout: IDLE_TIMEOUT,
         credentials: None,
         file: None,
+        serves_itself: far_end.is_own(),
     }
 }
 
