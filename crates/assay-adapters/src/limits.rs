@@ -10,7 +10,7 @@ pub(crate) const MAX_MEASUREMENTS: usize = 2500;
 /// Maximum number of series of all measurements together.
 pub(crate) const MAX_SERIES: usize = 5000;
 
-/// Refuses more than `limit` of something, which `what` names in the plural.
+/// Refuses a count above `limit` of items with this plural name.
 pub(crate) const fn check_limit(
     count: usize,
     (what, limit): (&'static str, usize),

@@ -258,7 +258,7 @@ impl FioRun<'_> {
         let failed = self.find_failure(&outcomes, terminal);
         match unstored.or(failed).or(left) {
             Some(failure) => Err(failure),
-            None if is_interrupted => Err(runner::interrupted_failure()),
+            None if is_interrupted => Err(CommandFailure::interrupted()),
             None => Ok(0),
         }
     }

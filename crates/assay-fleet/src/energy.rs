@@ -131,7 +131,7 @@ mod tests {
 
     fn zone(folder: &Path, zone: &str, name: &str, energy_uj: &str) {
         let write = |file: &str, text: &str| {
-            write_file(folder, &format!("{FOLDER}/{zone}/{file}"), text)
+            write_file(folder, &format!("{FOLDER}/{zone}/{file}"), text);
         };
         write("name", name);
         write("max_energy_range_uj", "262143328850\n");

@@ -57,6 +57,11 @@ impl CommandFailure {
         Self::new(FailureKind::Measurement, what)
     }
 
+    /// Creates the failure of an interrupted run.
+    pub fn interrupted() -> Self {
+        Self::measurement("the run was interrupted")
+    }
+
     /// Creates the failure of a system that refuses another thread.
     pub fn from_thread_error(error: &io::Error) -> Self {
         Self::measurement("cannot start a thread").with_cause(error).advise(

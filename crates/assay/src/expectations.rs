@@ -86,10 +86,13 @@ pub(crate) fn report_outcomes(
     Ok(outcome_status(gate::overall_outcome(judged)))
 }
 
+/// Trust in each result.
+type TrustOf<'a> = &'a dyn Fn(&MetricEstimate) -> TrustLevel;
+
 /// Reports how results, each with its trust, meet the claims, and which claims and limits of the user have no result.
 pub(crate) fn report_claims(
     expected: &NamedExpectations,
-    (results, trust): (&[MetricEstimate], &dyn Fn(&MetricEstimate) -> TrustLevel),
+    (results, trust): (&[MetricEstimate], TrustOf<'_>),
     is_text: bool,
     terminal: &mut Terminal,
 ) -> ExitStatus {

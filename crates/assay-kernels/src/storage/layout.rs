@@ -30,7 +30,7 @@ const WRITE_BYTES: u64 = 1 << 20;
 const DEPTH: u32 = 8;
 
 /// Completes a file, so that later reads find written blocks: no holes and no unwritten extents.
-/// Creates it if necessary; what was written before stays, unless the file system does not tell where it is.
+/// Creates it if necessary; earlier contents stay, unless the file system does not tell where it is.
 /// `on_progress` receives the bytes done and the total.
 ///
 /// # Errors

@@ -44,8 +44,11 @@ struct OpenEvent {
     sum: f64,
 }
 
+/// Counter with the event that counts it and the modes that it leaves out.
+type ThreadEvent = (Counter, fn(ExcludedModes) -> PerfEventConfig, ExcludedModes);
+
 /// Hardware events of threads; the clock of the threads is an event of software.
-const THREAD_EVENTS: [(Counter, fn(ExcludedModes) -> PerfEventConfig, ExcludedModes); 4] = [
+const THREAD_EVENTS: [ThreadEvent; 4] = [
     (Counter::UserCycles, PerfEventConfig::cycles, ExcludedModes::Kernel),
     (Counter::KernelCycles, PerfEventConfig::cycles, ExcludedModes::User),
     (Counter::UserInstructions, PerfEventConfig::instructions, ExcludedModes::Kernel),

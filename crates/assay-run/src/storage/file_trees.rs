@@ -24,7 +24,6 @@ use fs_err as fs;
 
 use super::created_files::{CreatedFiles, CreatedKind};
 use super::options::RunOptions;
-use super::runner::interrupted_failure;
 use super::safety;
 use crate::failure::CommandFailure;
 
@@ -161,7 +160,7 @@ pub fn run_phase(
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, CommandFailure> {
     kernel::run(&phase.workload, control).map_err(|error| match error {
-        StorageError::Interrupted => interrupted_failure(),
+        StorageError::Interrupted => CommandFailure::interrupted(),
         error => CommandFailure::measurement(format!("phase {} failed", phase.name))
             .with_cause(&error)
             .with_known_advice(),
@@ -366,7 +365,7 @@ fn check_space(
             .map(|found| found.blocks() * 512)
             .sum();
         if stop.load(Ordering::Relaxed) {
-            return Err(interrupted_failure());
+            return Err(CommandFailure::interrupted());
         }
         let need = (tree.bytes() - has as f64).max(0.0);
         let first = (0.0, folder, tree.anchor.as_path());

@@ -134,7 +134,7 @@ impl<'r> Io500Run<'r> {
             Io500Line::Find => self.run_find(),
         }?;
         if self.stop.load(Ordering::Relaxed) {
-            return Err(runner::interrupted_failure());
+            return Err(CommandFailure::interrupted());
         }
         Ok(measured)
     }

@@ -22,7 +22,7 @@ use jiff::Zoned;
 use self::iteration::Iteration;
 use self::record::TestRecord;
 use self::test_folders::TestFolders;
-use super::{runner, volume};
+use super::volume;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::recording::{self, Recording, RecordingRequest};
@@ -114,7 +114,7 @@ pub fn run(
     let is_stopped = stop.load(Ordering::Relaxed);
     let cleaned = folders.close(verdict.is_err() || is_stopped, on);
     let verdict = match is_stopped {
-        true => Err(runner::interrupted_failure()),
+        true => Err(CommandFailure::interrupted()),
         false => verdict.and(cleaned),
     };
     if verdict.is_ok() {

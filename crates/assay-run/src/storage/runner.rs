@@ -132,7 +132,7 @@ fn run_each_phase(
             return if options.keeps_partial {
                 Ok(outcomes)
             } else {
-                Err(interrupted_failure())
+                Err(CommandFailure::interrupted())
             };
         }
     }
@@ -565,7 +565,7 @@ fn lay_out(
     kernel::lay_out(target, &workload.data, workload.seed, (stop, held), &mut on_progress)
         .map_err(|error| layout_failure(target, &error))?;
     if stop.load(Ordering::Relaxed) {
-        return Err(interrupted_failure());
+        return Err(CommandFailure::interrupted());
     }
     record.map_or(Ok(()), |mut it| check_recorded(it.set_laid_out(bytes)))?;
     Ok(None)
@@ -581,9 +581,4 @@ fn check_recorded(result: std::io::Result<()>) -> Result<(), CommandFailure> {
         CommandFailure::measurement("cannot write the list of files that assay created")
             .with_cause(&error)
     })
-}
-
-/// Returns the failure of an interrupted run.
-pub fn interrupted_failure() -> CommandFailure {
-    CommandFailure::measurement("the run was interrupted")
 }

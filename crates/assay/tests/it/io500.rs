@@ -1,4 +1,4 @@
-//! The suite `io500`: its phases, its score, and what it leaves.
+//! The suite `io500`: its phases, its score, and the files that stay.
 
 use serde_json::Value;
 

@@ -14,7 +14,6 @@ use assay_model::workload::file_set::{FilePlan, FileTree};
 use super::safety;
 use crate::failure::CommandFailure;
 use crate::storage::created_tree::{self, TreeNames};
-use crate::storage::runner::interrupted_failure;
 
 /// Refuses the first file of a plan whose change would also affect its other hard links.
 ///
@@ -48,7 +47,7 @@ pub(super) fn refuse_hard_links(
                 StorageError::HardLinks { path, links } => {
                     safety::hard_link_failure(&path, links)
                 }
-                StorageError::Interrupted => interrupted_failure(),
+                StorageError::Interrupted => CommandFailure::interrupted(),
                 other => {
                     CommandFailure::measurement("the tree cannot be checked").with_cause(&other)
                 }

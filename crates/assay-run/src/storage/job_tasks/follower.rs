@@ -20,7 +20,6 @@ use super::target_identity::TargetIdentity;
 use crate::failure::CommandFailure;
 use crate::mpi::ranks::{MpiJob, mpi_failure};
 use crate::storage::phase_failures::phase_failed;
-use crate::storage::runner::interrupted_failure;
 use crate::storage::safe_open;
 
 /// Time after which a rank that was stopped by a signal waits for rank 0 no longer.
@@ -67,7 +66,7 @@ impl Follower<'_> {
             Some(true) => self.send(&self.to_reply(outcome)),
             Some(false) => Ok(()),
             None => {
-                let failure = outcome.err().unwrap_or_else(interrupted_failure);
+                let failure = outcome.err().unwrap_or_else(CommandFailure::interrupted);
                 self.send(&TaskReply::from_failure(&failure))?;
                 self.receive().map(drop)
             }
@@ -180,7 +179,7 @@ impl Follower<'_> {
         };
         let message = self.world.receive_message(0, &mut gives_up);
         let message = message.map_err(|error| mpi_failure(&error))?;
-        let message = message.ok_or_else(interrupted_failure)?;
+        let message = message.ok_or_else(CommandFailure::interrupted)?;
         serde_json::from_slice(&message).map_err(|error| {
             CommandFailure::measurement("rank 0 sent a malformed message").with_cause(&error)
         })

@@ -20,7 +20,6 @@ use super::target_identity::TargetIdentity;
 use crate::failure::CommandFailure;
 use crate::mpi::ranks::{MpiJob, mpi_failure};
 use crate::storage::phase_failures::phase_failed;
-use crate::storage::runner::interrupted_failure;
 use crate::storage::shares::{self, HostShare};
 
 /// Time that the other ranks have for their answers after a signal has stopped the run: launchers
@@ -126,7 +125,7 @@ impl TaskRanks {
             None => {
                 let others = self.start_together(false, stop);
                 let failure = own.err().or(others.err());
-                return Err(failure.unwrap_or_else(interrupted_failure));
+                return Err(failure.unwrap_or_else(CommandFailure::interrupted));
             }
         }
         let all: Vec<ShareOutcome> = std::iter::once(own)
@@ -283,7 +282,7 @@ fn to_request(
             .with_cause(error)
             .with_known_advice()
         };
-        let file = held.file(&target.path).ok_or_else(interrupted_failure)?;
+        let file = held.file(&target.path).ok_or_else(CommandFailure::interrupted)?;
         targets.push(TargetIdentity::read(&file).map_err(|error| unusable(&error))?);
         let absolute = path::absolute(&target.path).map_err(|error| unusable(&error))?;
         target.path = absolute;

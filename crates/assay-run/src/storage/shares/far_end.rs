@@ -110,7 +110,7 @@ impl StorageFarEnd {
         match outcome {
             // The series has been sent already.
             Some(outcome) => Ok(StorageOutcome { intervals: Vec::new(), ..outcome }),
-            None => Err(done.err().unwrap_or_else(runner::interrupted_failure)),
+            None => Err(done.err().unwrap_or_else(CommandFailure::interrupted)),
         }
     }
 

@@ -26,7 +26,6 @@ use super::trees::TreePreparation;
 use crate::failure::CommandFailure;
 use crate::fleet::clocks::{self, RemoteClock, SynchronisedHosts};
 use crate::fleet::{POLL_INTERVAL, STOP_GRACE_NS, nanoseconds};
-use crate::storage::runner;
 
 /// Event of a job.
 #[derive(Debug)]
@@ -209,7 +208,7 @@ impl<'h> StorageHosts<'h> {
         self.follow_phase((at_ns, planned_s), ends, &mut joint, on)?;
         clocks::query_clocks(self, &with)?;
         self.merge_outcomes(&with, joint)
-            .ok_or_else(|| self.lost_host_failure().unwrap_or_else(runner::interrupted_failure))
+            .ok_or_else(|| self.lost_host_failure().unwrap_or_else(CommandFailure::interrupted))
     }
 
     /// Returns the reason why the job cannot continue, if a host is lost.
@@ -256,7 +255,7 @@ impl<'h> StorageHosts<'h> {
                 return Err(failure);
             }
             if stop.load(Ordering::Relaxed) {
-                return Err(runner::interrupted_failure());
+                return Err(CommandFailure::interrupted());
             }
             if let Some((host, heard)) = self.hosts.next_event(POLL_INTERVAL) {
                 SynchronisedHosts::handle(self, host, heard)?;

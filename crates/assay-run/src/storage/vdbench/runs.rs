@@ -157,7 +157,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
     ) -> Result<BlockRunResult, CommandFailure> {
         let ends = AtomicBool::new(false);
         let ExecutionState { request, hosts, stop, log, .. } = &mut *self.underway;
-        let Some(hosts) = hosts else { return Err(runner::interrupted_failure()) };
+        let Some(hosts) = hosts else { return Err(CommandFailure::interrupted()) };
         let execution = request.execution;
         let mut ending = EarlyEnd::new(label.limits, execution.monitor.as_ref());
         let mut entries = Vec::new();
@@ -223,7 +223,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
             return Err(lost);
         }
         if is_stopped {
-            return Err(runner::interrupted_failure());
+            return Err(CommandFailure::interrupted());
         }
         let Some(Average { totals: measured, .. }) = average else {
             return Err(CommandFailure::measurement(format!("RD={} did no I/O", label.name))

@@ -18,7 +18,6 @@ use super::{CompletedRun, ExecutionState, NextRun, VdbenchEvent, commands, run_i
 use crate::cancellable_wait;
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
-use crate::storage::runner::interrupted_failure;
 use crate::storage::shares::storage_hosts::{SharedRunEvent, TreeWork};
 use crate::storage::{file_trees, series, volume};
 
@@ -158,7 +157,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
     ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let asked = (phase.clone(), self.errors_left());
         let ExecutionState { request, hosts, stop, log, .. } = &mut *self.underway;
-        let Some(hosts) = hosts else { return Err(interrupted_failure()) };
+        let Some(hosts) = hosts else { return Err(CommandFailure::interrupted()) };
         let ends = AtomicBool::new(false);
         let mut entries = Vec::new();
         let mut on_event = |event: SharedRunEvent<'_, FileInterval>| match event {
@@ -206,7 +205,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
             return Err(lost);
         }
         if self.underway.is_stopped() {
-            return Err(interrupted_failure());
+            return Err(CommandFailure::interrupted());
         }
         let label = &self.underway.request.execution.runs[index];
         // A format run has nothing to do if all files are present.
