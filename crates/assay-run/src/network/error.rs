@@ -331,12 +331,7 @@ impl NetworkError {
             Self::NoConnections { .. } => {
                 "start `assay iperf3 -s` of this version there, without a login; it accepts 32 control connections of one host, one for each stream"
             }
-            Self::Implausible { source: BrokenLaw::OtherDuration { .. }, .. } => {
-                "repeat the test while both hosts are idle; if it fails again, measure with another server, or update it"
-            }
-            Self::Implausible { .. } => {
-                "do not trust this server: measure with another one, or update it"
-            }
+            Self::Implausible { source, .. } => source.advice(),
             Self::SameMachine { .. } => {
                 "use hosts on separate machines; to measure within one machine, use `assay run mpi` without --pairs"
             }

@@ -30,6 +30,18 @@ pub enum BrokenLaw {
     Jitter { jitter: Quantity, measured: Quantity },
 }
 
+impl BrokenLaw {
+    /// Advice for the user: a busy host may be the reason of another duration.
+    pub(super) const fn advice(&self) -> &'static str {
+        match self {
+            Self::OtherDuration { .. } => {
+                "repeat the test while both hosts are idle; if it fails again, measure with another server, or update it"
+            }
+            _ => "do not trust this server: measure with another one, or update it",
+        }
+    }
+}
+
 /// Figures of one stream that this end measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct OwnStream {
