@@ -86,13 +86,11 @@ pub(crate) fn report_outcomes(
     Ok(outcome_status(gate::overall_outcome(judged)))
 }
 
-/// Trust in each result.
-type TrustOf<'a> = &'a dyn Fn(&MetricEstimate) -> TrustLevel;
-
 /// Reports how results, each with its trust, meet the claims, and which claims and limits of the user have no result.
 pub(crate) fn report_claims(
     expected: &NamedExpectations,
-    (results, trust): (&[MetricEstimate], TrustOf<'_>),
+    results: &[MetricEstimate],
+    trust: &dyn Fn(&MetricEstimate) -> TrustLevel,
     is_text: bool,
     terminal: &mut Terminal,
 ) -> ExitStatus {
@@ -118,7 +116,7 @@ pub(crate) fn report_run_claims(
     terminal: &mut Terminal,
 ) -> ExitStatus {
     let trust = trust_of_run(summary);
-    report_claims(expected, (&summary.results, &trust), is_text, terminal)
+    report_claims(expected, &summary.results, &trust, is_text, terminal)
 }
 
 /// Reports how a stored run meets the gates and claims.

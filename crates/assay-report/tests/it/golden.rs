@@ -686,6 +686,7 @@ fn page_head_has_a_strict_policy() {
         <html lang="en">
         <head>
         <meta charset="utf-8">
+        <meta name="generator" content="assay">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-dLYjsMJhVuKFDWX9b/hAozCDmIipcKoiiMYwKXQaOJI='; base-uri 'none'; form-action 'none'">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">

@@ -31,6 +31,7 @@ pub enum BrokenLaw {
 }
 
 impl BrokenLaw {
+    /// Advice for the user: a busy host may be the reason of another duration.
     pub(super) const fn advice(&self) -> &'static str {
         match self {
             Self::OtherDuration { .. } => {

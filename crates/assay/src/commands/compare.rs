@@ -214,7 +214,7 @@ fn judge_second(
         }
     };
     let trust = |it: &_| DistrustReason::level_of(DistrustReason::from_estimate(it));
-    Ok(status.max(report_claims(expected, (&results, &trust), is_text, terminal)))
+    Ok(status.max(report_claims(expected, &results, &trust, is_text, terminal)))
 }
 
 /// Rejects reports of outcomes without a gate.
