@@ -64,7 +64,7 @@ pub(super) fn add(document: &mut Document, summary: &RunSummary) {
             right(word("column-memory-traffic"), traffic),
             right(word("column-traffic-of-work"), of_work),
             right(word("column-energy"), energy),
-            right(word("column-efficiency"), efficiency),
+            right(word("column-energy-efficiency"), efficiency),
         ]);
     }
     if table.rows.is_empty() {
