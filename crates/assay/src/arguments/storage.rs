@@ -216,7 +216,7 @@ impl StorageTargetArguments {
 pub(crate) struct StorageCleanArguments {
     /// Only files in this folder [default: all files created by assay]
     #[arg(value_name = "FOLDER")]
-    pub(crate) folder: Option<PathBuf>,
+    pub(crate) below: Option<PathBuf>,
     /// Only list the files
     #[arg(long)]
     pub(crate) dry_run: bool,

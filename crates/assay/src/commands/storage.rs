@@ -206,7 +206,7 @@ fn existing_folder(path: &Path) -> Result<PathBuf, CommandFailure> {
 /// Removes files created by assay, unless another assay is using them.
 fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let created = CreatedFiles::open(typed.store.folder.as_deref())?;
-    let below = typed.folder.as_deref().map(existing_folder).transpose()?;
+    let below = typed.below.as_deref().map(existing_folder).transpose()?;
     let request = CleanRequest {
         only_looks: typed.dry_run,
         forgets: typed.forget,

@@ -54,7 +54,7 @@ fn imports_files_of_several_tools() {
     assert!(text.contains("before the update"), "{text}");
     let listed = world.assay(&["list"]).succeeded().out;
     assert_eq!(listed.matches("import ").count(), 3, "{listed}");
-    assert!(world.assay(&["verify"]).succeeded().out.contains("sound"));
+    assert!(world.assay(&["verify"]).succeeded().out.contains("intact"));
     world.assay(&["report", run, "--format", "html"]).succeeded();
 }
 
