@@ -185,7 +185,7 @@ fn reference_of_perftest_options() {
 #[test]
 fn reference_of_osu_options() {
     OptionPage {
-        tool: "OSU's micro-benchmarks 7.4",
+        tool: "OSU micro-benchmarks 7.4",
         command: "mpi",
         guide: "mpi",
         note: "",

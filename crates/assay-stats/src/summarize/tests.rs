@@ -435,13 +435,16 @@ fn halved_peak_keeps_its_rpeak() {
         .series_fact(Name::BurstFlopPerCycle, 31.9)
         .samples("core_clock", None, &around(1.32e9))
         .finished(StopReason::Precise);
-    check(&run(vec![halved], None), &expect![[r#"
+    check(
+        &run(vec![halved], None),
+        &expect![[r#"
         compute.peak_flops fp64 4.2240e10 FLOP/s n=153 by assay 0.1.0
           placement=node instruction_set=avx512 threads=2 rpeak=8.4480e10 rpeak_cores=2 flop_per_cycle=32 burst_flop_per_cycle=3.1900e1 rpeak_clock=1.3200e9
           50.0 % of 8.4480e10: Rpeak(Rpeak { cores: 2, flop_per_cycle: 32, clock_hz: 1320000000.0 })
         compute.peak_flops core_clock 1.3200e9 Hz n=153 by assay 0.1.0
           placement=node instruction_set=avx512 threads=2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
