@@ -359,7 +359,7 @@ held-count-missed = nedosaženo: { $n } z { $all } výsledků je horších než 
 held-count-conflict = zdroje se liší: { $n } z { $all } výsledků dosahuje jen některých hodnot { $name }: { $which }
 held-count-undecided = nelze rozhodnout: { $n } z { $all } výsledků je horších než hodnoty { $name }, ale jsou podezřelé nebo bez intervalu: { $which }
 held-count-none = nelze rozhodnout: pro tyto výsledky neplatí žádná z hodnot { $name }
-held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval horší o více než toleranci ({ $tolerance }, neuvádí-li zdroj jinak). Výsledek podezřelý nebo bez intervalu nedosažení nedokládá. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
+held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval horší o více než toleranci ({ $tolerance }, neuvádí-li zdroj jinak). Podezřelý výsledek ani výsledek assay bez intervalu nedosažení nedokládá. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
 references-nothing = žádná z hodnot { $name } zde nebyla změřena
 
 ## Stored runs held against what was written

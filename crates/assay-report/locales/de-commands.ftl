@@ -373,7 +373,7 @@ held-count-missed = verfehlt: { $n } von { $all } Ergebnissen sind schlechter al
 held-count-conflict = Quellen widersprechen sich: { $n } von { $all } Ergebnissen erreichen nur einige der Werte von { $name }: { $which }
 held-count-undecided = nicht entscheidbar: { $n } von { $all } Ergebnissen sind schlechter als die Werte von { $name }, aber verdächtig oder ohne Intervall: { $which }
 held-count-none = nicht entscheidbar: Kein Wert von { $name } gilt für diese Ergebnisse
-held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) schlechter ist. Ein Ergebnis, das verdächtig ist oder kein Intervall hat, belegt kein Verfehlen. Bestwerte und zweifelhafte Werte werden gezeigt, entscheiden aber nichts.
+held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) schlechter ist. Ein verdächtiges Ergebnis und eines von assay ohne Intervall belegen kein Verfehlen. Bestwerte und zweifelhafte Werte werden gezeigt, entscheiden aber nichts.
 references-nothing = keiner der Werte von { $name } wurde hier gemessen
 
 ## Stored runs held against what was written

@@ -397,7 +397,7 @@ held-count-missed = missed: { $n } of { $all } results are worse than the figure
 held-count-conflict = sources differ: { $n } of { $all } results reach some of the figures of { $name } and miss others: { $which }
 held-count-undecided = cannot tell: { $n } of { $all } results are worse than the figures of { $name }, but are suspect or have no interval: { $which }
 held-count-none = cannot tell: no figure of { $name } applies to these results
-held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). A result that is suspect or has no interval shows no miss. Best-of figures and suspect ones are shown but decide nothing.
+held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). A suspect result, or one of assay without an interval, shows no miss. Best-of figures and suspect ones are shown but decide nothing.
 references-nothing = none of the figures of { $name } was measured here
 
 ## Verification of stored runs

@@ -369,7 +369,7 @@ held-count-missed = no alcanzado: { $n } de { $all } resultados son peores que l
 held-count-conflict = las fuentes difieren: { $n } de { $all } resultados alcanzan solo algunas de las cifras de { $name }: { $which }
 held-count-undecided = no concluyente: { $n } de { $all } resultados son peores que las cifras de { $name }, pero son sospechosos o no tienen intervalo: { $which }
 held-count-none = no concluyente: ninguna cifra de { $name } se aplica a estos resultados
-held-explanation = Un resultado no alcanza una cifra si todo su intervalo es peor en más de la tolerancia ({ $tolerance } salvo que la referencia diga otra cosa). Un resultado sospechoso o sin intervalo no lo demuestra. Las cifras de mejor caso y las dudosas se muestran, pero no deciden nada.
+held-explanation = Un resultado no alcanza una cifra si todo su intervalo es peor en más de la tolerancia ({ $tolerance } salvo que la referencia diga otra cosa). Un resultado sospechoso, o uno de assay sin intervalo, no lo demuestra. Las cifras de mejor caso y las dudosas se muestran, pero no deciden nada.
 references-nothing = aquí no se midió ninguna de las cifras de { $name }
 
 ## Stored runs held against what was written

@@ -369,7 +369,7 @@ held-count-missed = non atteint : { $n } sur { $all } résultats sont moins bon
 held-count-conflict = sources divergentes : { $n } sur { $all } résultats n’atteignent qu’une partie des chiffres de { $name } : { $which }
 held-count-undecided = non concluant : { $n } sur { $all } résultats sont moins bons que les chiffres de { $name }, mais sont suspects ou sans intervalle : { $which }
 held-count-none = non concluant : aucun chiffre de { $name } ne s’applique à ces résultats
-held-explanation = Un résultat n’atteint pas un chiffre si tout son intervalle est moins bon de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence). Un résultat suspect ou sans intervalle ne le démontre pas. Les meilleures valeurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
+held-explanation = Un résultat n’atteint pas un chiffre si tout son intervalle est moins bon de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence). Un résultat suspect, ou un résultat d’assay sans intervalle, ne le démontre pas. Les meilleures valeurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
 references-nothing = aucun des chiffres de { $name } n’a été mesuré ici
 
 ## Stored runs held against what was written

@@ -351,7 +351,7 @@ held-count-missed = 未達：{ $all } 件の結果のうち { $n } 件が { $nam
 held-count-conflict = 出典が不一致：{ $all } 件の結果のうち { $n } 件が { $name } の数値の一部にしか届きません：{ $which }
 held-count-undecided = 判定できません：{ $all } 件の結果のうち { $n } 件は { $name } の数値に届きませんが、疑わしいか区間がありません：{ $which }
 held-count-none = 判定できません：{ $name } の数値に、これらの結果に当てはまるものがありません
-held-explanation = 結果の区間全体が、許容差（参照に別記がなければ { $tolerance }）を超えてその数値より悪いとき、未達とします。疑わしい結果や区間のない結果からは、未達と判定しません。最良値だけの値と疑わしい値は示すだけで、判定には使いません。
+held-explanation = 結果の区間全体が、許容差（参照に別記がなければ { $tolerance }）を超えてその数値より悪いとき、未達とします。疑わしい結果や、assay の区間のない結果からは、未達と判定しません。最良値だけの値と疑わしい値は示すだけで、判定には使いません。
 references-nothing = { $name } の数値は、ここでは一つも測定されていません
 
 ## Stored runs held against what was written

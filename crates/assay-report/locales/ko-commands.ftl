@@ -351,7 +351,7 @@ held-count-missed = 미달: 결과 { $all }개 중 { $n }개가 { $name }의 수
 held-count-conflict = 출처가 다름: 결과 { $all }개 중 { $n }개가 { $name }의 수치 일부에만 도달함: { $which }
 held-count-undecided = 판정할 수 없음: 결과 { $all }개 중 { $n }개가 { $name }의 수치에 미치지 못하지만 의심스럽거나 구간이 없음: { $which }
 held-count-none = 판정할 수 없음: { $name }의 수치 중 이 결과에 해당하는 것이 없음
-held-explanation = 결과의 구간 전체가 나쁜 쪽으로 허용 오차(참고 자료에 따로 없으면 { $tolerance })를 넘으면 미달로 봅니다. 의심스럽거나 구간이 없는 결과로는 미달을 판정하지 않습니다. 최고값만 고른 수치와 의심스러운 수치는 표시만 하고 판정에 쓰지 않습니다.
+held-explanation = 결과의 구간 전체가 나쁜 쪽으로 허용 오차(참고 자료에 따로 없으면 { $tolerance })를 넘으면 미달로 봅니다. 의심스러운 결과나 구간이 없는 assay의 결과로는 미달을 판정하지 않습니다. 최고값만 고른 수치와 의심스러운 수치는 표시만 하고 판정에 쓰지 않습니다.
 references-nothing = { $name }의 수치 중 여기서 측정한 것이 없음
 
 ## Stored runs held against what was written

@@ -351,7 +351,7 @@ held-count-missed = 未达到：{ $all } 项结果中有 { $n } 项不及 { $nam
 held-count-conflict = 来源不一：{ $all } 项结果中有 { $n } 项只达到 { $name } 的部分数值：{ $which }
 held-count-undecided = 无法判定：{ $all } 项结果中有 { $n } 项不及 { $name } 的数值，但这些结果可疑或没有区间：{ $which }
 held-count-none = 无法判定：{ $name } 的数值都不适用于这些结果
-held-explanation = 若结果的整个区间比该数值差，且超出容差（除非参考另有说明，为 { $tolerance }），则为未达到。可疑或没有区间的结果不能判为未达到。多次取最佳的和可疑的数值仅供显示，不用于判定。
+held-explanation = 若结果的整个区间比该数值差，且超出容差（除非参考另有说明，为 { $tolerance }），则为未达到。可疑的结果，或 assay 没有区间的结果，不能判为未达到。多次取最佳的和可疑的数值仅供显示，不用于判定。
 references-nothing = { $name } 的数值，此处一项都没有测量
 
 ## Stored runs held against what was written

@@ -23,7 +23,7 @@ pub struct ClaimCheck<'a> {
 
 impl ClaimCheck<'_> {
     /// Returns the verdict on one of its claims, by the more favourable end of the interval of the
-    /// result. A result without an interval, or a suspect one, shows no miss.
+    /// result. A result of assay without an interval, or a suspect one, shows no miss.
     pub fn claim_verdict(&self, claim: &Claim) -> ClaimVerdict {
         let MetricEstimate { ci, better, median, .. } = *self.estimate;
         let value = match (ci, better) {
@@ -31,7 +31,9 @@ impl ClaimCheck<'_> {
             (Some([low, _]), Better::Lower) => low,
             (None, _) => median,
         };
-        let can_miss = ci.is_some() && self.trust < TrustLevel::Suspect;
+        // The figure of another tool is the whole of its answer.
+        let is_answer = ci.is_some() || self.estimate.tool.name != "assay";
+        let can_miss = is_answer && self.trust < TrustLevel::Suspect;
         match claim.is_met_by(value, better) {
             None => ClaimVerdict::Shown,
             Some(true) => ClaimVerdict::Reached,

@@ -194,5 +194,5 @@ thousands of operations per second, under the square root; reports derive it fro
     variance_source: VarianceSource::Pages,
     preparations: 1,
     settings: SuiteSettings::Io500,
-    target: 0.05,
+    target: 0.01,
 };

@@ -316,7 +316,7 @@ fn malformed_suite_exits_with_3() {
                    · ──────┬──────
                    ·       ╰── here
                    ╰────
-                  help: expected one of: hpcc, xhpl, stream, likwid-bench, osu, imb, fio, ior, vdbench, iperf3, qperf, sockperf, ping, ib_send_lat, ib_send_bw, ib_write_lat, ib_write_bw, ib_read_lat, ib_read_bw, ib_atomic_lat, assay, all
+                  help: expected one of: hpcc, xhpl, stream, likwid-bench, osu, imb, fio, ior, vdbench, iperf3, qperf, sockperf, ping, ib_send_lat, ib_send_bw, ib_write_lat, ib_write_bw, ib_read_lat, ib_read_bw, ib_atomic_lat, ib_atomic_bw, assay, all
             "#]],
         ),
     ] {

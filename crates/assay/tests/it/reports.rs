@@ -16,7 +16,7 @@ fn every_format_contains_result() {
         let printed = world.assay(&["report", "latest", "--format", format]).succeeded().out;
         assert!(printed.to_lowercase().contains(expected), "{format}: {printed}");
         assert!(printed.to_lowercase().contains("triad"), "{format}: {printed}");
-        let file = world.path("report.out");
+        let file = world.path(&format!("report-{format}.out"));
         let target = file.to_str().unwrap();
         let args = ["report", "latest", "--format", format, "--output", target];
         assert_eq!(world.assay(&args).succeeded().out, "");
@@ -24,9 +24,10 @@ fn every_format_contains_result() {
         if format == "html" {
             // A page in a file has its data in a separate file.
             assert!(
-                written.contains("href=\"report.json\"") && !printed.contains("report.json")
+                written.contains("href=\"report-html.json\"")
+                    && !printed.contains("report-html.json")
             );
-            assert!(world.path("report.json").is_file());
+            assert!(world.path("report-html.json").is_file());
             continue;
         }
         assert_eq!(written, printed, "{format}");

@@ -10,7 +10,7 @@ macro_rules! guides {
 /// Guides with their texts in Markdown, in alphabetical order.
 const GUIDES: &[(&str, &str)] = guides![
     "compare" "compatibility" "exec" "export" "export-columns" "factors" "fio" "fio-options"
-    "history" "hosts" "import" "install" "ior" "ior-options" "iperf3-options"
+    "history" "hosts" "import" "install" "io500" "ior" "ior-options" "iperf3-options"
     "lint" "mdtest" "mdtest-options" "memory" "mpi" "network" "ntttcp-options" "osu-options"
     "overview" "perftest-options" "ping-options" "publishing" "qperf-options"
     "rdma" "references" "reliability" "results" "security" "serve" "site" "sockperf-options"
