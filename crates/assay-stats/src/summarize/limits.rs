@@ -100,7 +100,7 @@ struct PeakEstimate {
     host: String,
     flops: f64,
     instruction_set: String,
-    /// Whether its interval is narrow enough for shares of it.
+    /// Whether it has no interval that is too wide for shares of it.
     is_known: bool,
     /// Rpeak with its factors, where the clock was measured.
     rpeak: Attributes,
@@ -123,7 +123,7 @@ impl PeakEstimate {
             host: estimate.host.clone(),
             flops: estimate.median,
             instruction_set: work.instruction_set.clone(),
-            is_known: estimate.ci.is_some_and(|[low, high]| {
+            is_known: estimate.ci.is_none_or(|[low, high]| {
                 (high - low) / 2.0 <= MAX_PEAK_UNCERTAINTY * estimate.median
             }),
             rpeak: RPEAK_ATTRIBUTES.into_iter().filter_map(parameter).collect(),

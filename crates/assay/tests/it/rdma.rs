@@ -26,7 +26,7 @@ fn missing_device_fails_every_pair_with_its_host() {
     let shown = world.assay(&["show", "--json"]).out;
     let document: serde_json::Value = serde_json::from_str(&shown).unwrap();
     let failures = document["failures"].as_array().unwrap();
-    assert_eq!(failures.len(), 14, "seven tests, two pairs: {failures:#?}");
+    assert_eq!(failures.len(), 16, "eight tests, two pairs: {failures:#?}");
     for (at, failure) in failures.iter().enumerate() {
         let (host, pair) = [("n1", "n1:n2"), ("n2", "n2:n1")][at % 2];
         assert_eq!(failure["host"], host, "{failure:#}");
