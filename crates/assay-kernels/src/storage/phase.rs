@@ -4,7 +4,9 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use assay_model::workload::storage::{AccessPattern, JobOrder, StorageWorkload, Verify};
+use assay_model::workload::storage::{
+    AccessPattern, JobOrder, StorageStream, StorageWorkload, Verify,
+};
 
 use super::balance::ShareBalance;
 use super::content::{self, ExpectedStamp};
@@ -91,7 +93,7 @@ impl<'a> PhaseState<'a> {
             workload,
             targets: opened.iter().enumerate().map(verified).collect(),
             end_ns: AtomicU64::new(u64::MAX),
-            late_counts: workload.targets.iter().any(|target| target.sync_at_end),
+            late_counts: counts_late_io(workload),
             phase_left: workload.timing.stop_after_bytes.map(AtomicU64::new),
             warm_up_bytes: AtomicU64::new(0),
             stream_left: workload
@@ -181,4 +183,12 @@ fn unwritten_stamp(opened: &OpenedTarget) -> ExpectedStamp {
         opened.read_sector(offset).is_some_and(|sector| content::is_stamped(&sector, offset))
     });
     if stamped.count() >= ENOUGH { ExpectedStamp::Stamped } else { ExpectedStamp::Unknown }
+}
+/// Whether I/O that has begun before a deadline counts although it ends later: with `fsync` at the end, whose time
+/// counts, too, and in the blocks of IOR, which looks at the clock after each transfer.
+fn counts_late_io(workload: &StorageWorkload) -> bool {
+    let has_blocks =
+        |stream: &StorageStream| matches!(stream.pattern, AccessPattern::Blocks { .. });
+    workload.targets.iter().any(|target| target.sync_at_end)
+        || workload.streams.iter().any(has_blocks)
 }
