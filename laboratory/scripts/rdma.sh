@@ -70,4 +70,4 @@ compare send_bw RC 16384 100 5
 compare send_bw UD 1024 500 5
 compare write_bw RC 16384 100 5
 compare read_bw RC 16384 100 5
-compare atomic_bw RC 8 500 5
+compare atomic_bw RC 8 2000 5
