@@ -43,6 +43,8 @@ pub(crate) struct FioResult {
 pub(crate) struct FioLatency {
     /// Direction that it belongs to; `None` = all I/O.
     pub(crate) operation: Option<&'static str>,
+    /// Number of values, if printed with them.
+    pub(crate) count: Option<u64>,
     pub(crate) min_s: f64,
     pub(crate) mean_s: f64,
     pub(crate) max_s: f64,

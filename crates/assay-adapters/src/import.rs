@@ -263,6 +263,7 @@ fn read_as(
     check_lines(format, text).map_err(|error| refused(None, error))?;
     let mut contents = (format.read)(text).map_err(|error| refused(None, error))?;
     fail_cut_measurements(format, text, &mut contents);
+    name_other_tools(format, text, &mut contents);
     if contents.measurements.is_empty()
         && let Some(failed) = contents.failed.first()
     {
@@ -271,12 +272,33 @@ fn read_as(
     let omitted = contents.left_out.first().and_then(|part| part.lines.as_ref());
     check_measurements(text, &contents).map_err(|error| refused(omitted, error))?;
     for measurement in &mut contents.measurements {
-        laws::explain_figures(measurement, format.tool == "ior");
+        check_conditions(measurement, format);
         measurement.began = measurement.began.or(prepared.first_time);
     }
     locate_failures(text, &mut contents.failed);
     contents.map_lines(|line| prepared.file_line(line));
     Ok(ReadFile { format, prefixes: prepared.prefixes.clone(), contents })
+}
+
+/// Checks that conditions explain the figures of a measurement: a size that does not is replaced, with
+/// a doubt. Conditions that the user adds are checked again.
+pub fn check_conditions(measurement: &mut ImportedMeasurement, format: &ImportFormat) {
+    laws::explain_figures(measurement, format.tool == "ior");
+    laws::check_in_flight(measurement);
+}
+
+/// Names other tools whose marks are in the file: it is read in one format. Formats of a collection
+/// contain outputs of others.
+fn name_other_tools(format: &ImportFormat, text: &str, contents: &mut FileContents) {
+    let holds_others = |family: &[ImportFormat]| family.iter().any(|it| it.name == format.name);
+    if holds_others(collections::FORMATS) || ["io500", "hpl-mxp"].contains(&format.tool) {
+        return;
+    }
+    let others = formats().filter(|it| it.tool != format.tool && (it.matches)(text));
+    for other in others {
+        let why = format!("the file is read as {}: give it a file of its own", format.about);
+        contents.leave_out(None, format!("output of {}", other.about), why);
+    }
 }
 
 /// Beginning of every JSON document of assay.

@@ -10,12 +10,13 @@ pub(crate) fn find_statistic(line: &str) -> Option<(&str, &str)> {
     Some((name.trim_start_matches("percentile").trim(), value.trim()))
 }
 
-/// Returns the mean with the statistics, which are in microseconds, as figures.
+/// Returns the mean with the statistics, which are in microseconds, as figures of `count` messages.
 pub(crate) fn latency_figures(
     mean_s: f64,
     statistics: &[(&str, &str)],
+    count: Option<u64>,
 ) -> Result<ToolFigures, ToolError> {
-    let mut figures = ToolFigures { mean: Some(mean_s), ..ToolFigures::default() };
+    let mut figures = ToolFigures { mean: Some(mean_s), count, ..ToolFigures::default() };
     for (name, value) in statistics {
         let value = parse_positive(name, value)? * 1e-6;
         match *name {

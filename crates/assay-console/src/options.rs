@@ -152,7 +152,7 @@ pub fn command_arguments() -> Vec<String> {
 /// A text that could not name the runs again.
 pub fn parse_label(text: &str) -> Result<String, String> {
     const LONGEST: usize = 40;
-    if text == "latest" || text.starts_with("latest~") {
+    if text == "latest" || text.starts_with("latest~") || is_run_id(text) {
         return Err(format!("`{text}` is reserved for runs and cannot be a label"));
     }
     let is_hidden = |it: char| it.is_control() || sanitize::is_hidden(it);
@@ -164,9 +164,28 @@ pub fn parse_label(text: &str) -> Result<String, String> {
     }
 }
 
+/// Whether a text has the form of an identifier of a run: `20261129-142012-5b1f`.
+fn is_run_id(text: &str) -> bool {
+    let is_of = |part: &str, length: usize| {
+        part.len() == length && part.bytes().all(|it| it.is_ascii_hexdigit())
+    };
+    matches!(text.split('-').collect::<Vec<_>>()[..],
+        [day, time, number] if is_of(day, 8) && is_of(time, 6) && is_of(number, 4))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_are_no_names_of_runs() {
+        for text in ["latest", "latest~1", "20261129-142012-5b1f"] {
+            assert!(parse_label(text).unwrap_err().contains("reserved"), "{text}");
+        }
+        for text in ["later", "20261129-142012", "a,b", "2026-11-29"] {
+            assert_eq!(parse_label(text).as_deref(), Ok(text));
+        }
+    }
 
     #[test]
     fn rejects_host_with_port() {

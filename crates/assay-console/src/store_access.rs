@@ -77,14 +77,16 @@ pub struct OrderedRuns {
 
 /// Reads the runs of one condition, oldest first.
 ///
-/// `names` is a comma-separated list of runs and labels. A label selects all its runs.
+/// `names` is a label, or a comma-separated list of runs and labels. A label selects all its runs.
 pub fn read_condition(
     typed: &StoreArguments,
     (names, host): (&str, Option<&str>),
     terminal: &mut Terminal,
 ) -> Result<OrderedRuns, CommandFailure> {
     let mut runs: Vec<Run> = Vec::new();
-    for name in names.split(',').map(str::trim) {
+    let is_whole = names.contains(',') && resolve_all(typed, names).is_ok();
+    let names = if is_whole { vec![names] } else { names.split(',').collect() };
+    for name in names.into_iter().map(str::trim) {
         for id in resolve_condition(typed, (name, host))? {
             // A run may be named both directly and by its label.
             if runs.iter().all(|it| it.started.run != id) {

@@ -362,6 +362,9 @@ pub struct ToolFigures {
     /// Percentiles by name: `p50`, `p99.9`.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub percentiles: std::collections::BTreeMap<String, f64>,
+    /// Number of values behind the percentiles, if known. It decides which of them are printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
 }
 
 /// A fact found while measuring.

@@ -3,7 +3,8 @@
 //! The machine of a file is unknown except for its name, so that the run has no facts, clock or
 //! state. The file itself is stored as raw output under its hash.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -59,6 +60,41 @@ pub struct ImportRequest<'a> {
     pub repeats: bool,
     /// Store of the runs; without it, nothing is stored.
     pub store: Option<&'a Store>,
+    /// Earlier imports in the store.
+    pub known: KnownImports,
+}
+
+/// Imported runs of a store by the hash of their file, read at the first need.
+#[derive(Debug, Default)]
+pub struct KnownImports(RefCell<Option<HashMap<String, Vec<String>>>>);
+
+impl KnownImports {
+    /// Returns the runs of a file, the newest first.
+    fn find(&self, hash: &str, store: &Store) -> Result<Vec<String>, CommandFailure> {
+        let mut known = self.0.borrow_mut();
+        if known.is_none() {
+            let mut by_hash: HashMap<String, Vec<String>> = HashMap::new();
+            let listing = store.list()?;
+            let imported = listing.runs.iter().filter(|run| run.suite == SUITE);
+            // A run that cannot be read is no earlier import.
+            for run in imported.filter_map(|run| store.read(&run.id).ok()).map(|it| it.run) {
+                for raw in run.raw.values() {
+                    by_hash.entry(raw.clone()).or_default().push(run.started.run.clone());
+                }
+            }
+            *known = Some(by_hash);
+        }
+        Ok(known.as_ref().and_then(|it| it.get(hash)).cloned().unwrap_or_default())
+    }
+
+    /// Adds a run just stored, if the others are known.
+    fn add(&self, run: &Run) {
+        if let Some(known) = self.0.borrow_mut().as_mut() {
+            for raw in run.raw.values() {
+                known.entry(raw.clone()).or_default().insert(0, run.started.run.clone());
+            }
+        }
+    }
 }
 
 /// Outcome of a readable file.
@@ -111,7 +147,7 @@ pub fn import_file(
     let source = ImportSource { file: &file, format };
     let earlier = match request.store {
         Some(store) => {
-            find_imported_runs(&source, &contents.measurements, &request.details, store)?
+            find_imported_runs(&source, &contents.measurements, request, store)?
         }
         None => EarlierImport::default(),
     };
@@ -134,6 +170,7 @@ pub fn import_file(
     let (left_out, failed) = (left_out.collect(), failed.collect());
     let measurements = contents.measurements.len();
     let runs = store_runs(&source, contents.measurements, &request.details, request.store)?;
+    runs.iter().for_each(|run| request.known.add(run));
     let earlier = earlier.runs;
     Ok(FileImport::New(ImportedContents {
         format,
@@ -178,17 +215,21 @@ fn store_runs(
     let one = |(host, found): (String, Vec<ImportedMeasurement>)| {
         store_run(source, &found, (host, known), store)
     };
-    group_by_host(found, known).into_iter().map(one).collect()
+    group_by_host(found, known, source.format).into_iter().map(one).collect()
 }
 
 /// Completes the measurements by the user's details and groups them by their hosts, one for each run.
 fn group_by_host(
     found: Vec<ImportedMeasurement>,
     known: &ImportDetails,
+    format: &ImportFormat,
 ) -> Vec<(String, Vec<ImportedMeasurement>)> {
     let mut systems: Vec<(Option<String>, Vec<ImportedMeasurement>)> = Vec::new();
     for mut it in found {
-        it.dimensions.extend(known.dimensions.clone());
+        if !known.dimensions.is_empty() {
+            it.dimensions.extend(known.dimensions.clone());
+            import::check_conditions(&mut it, format);
+        }
         add_loopback(&mut it);
         match systems.iter_mut().find(|(system, _)| *system == it.system) {
             Some((_, all)) => all.push(it),
@@ -218,20 +259,19 @@ fn add_loopback(it: &mut ImportedMeasurement) {
 fn find_imported_runs(
     source: &ImportSource<'_>,
     found: &[ImportedMeasurement],
-    known: &ImportDetails,
+    request: &ImportRequest<'_>,
     store: &Store,
 ) -> Result<EarlierImport, CommandFailure> {
     let mut earlier = EarlierImport::default();
     let Some(hash) = store.find_raw(&source.file.bytes) else { return Ok(earlier) };
-    let listing = store.list()?;
-    let imported = listing.runs.iter().filter(|run| run.suite == SUITE);
-    // A run that cannot be read is no earlier import.
-    let read = imported.filter_map(|run| store.read(&run.id).ok());
-    let groups = group_by_host(found.to_vec(), known);
+    let known = &request.details;
+    let ids = request.known.find(&hash, store)?;
+    let read = ids.iter().filter_map(|id| store.read(id).ok());
+    let groups = group_by_host(found.to_vec(), known, source.format);
     let plan = |found: &Vec<ImportedMeasurement>| import_plan(source.format, found).cases;
     let planned: Vec<_> = groups.iter().map(|(host, found)| (host, plan(found))).collect();
     let mut equal: Vec<Option<String>> = vec![None; planned.len()];
-    for run in read.map(|it| it.run).filter(|run| run.raw.values().any(|it| *it == hash)) {
+    for run in read.map(|it| it.run) {
         for ((host, cases), known_as) in planned.iter().zip(&mut equal) {
             let is_equal = run.started.label == known.label
                 && run.first_host().is_some_and(|it| it.facts.name == **host)

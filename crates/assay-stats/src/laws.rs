@@ -21,8 +21,8 @@ const DATA_SHEET_TOLERANCE: f64 = 0.05;
 ///
 /// - `not-finite`, `not-positive`: every figure is a finite number above 0; counts and shares may
 ///   be 0;
-/// - `out-of-order`: min ≤ median ≤ p99 ≤ max, min ≤ mean ≤ max, lower ≤ median ≤ upper end of the
-///   interval;
+/// - `out-of-order`: min ≤ median ≤ p99 ≤ max, min ≤ mean ≤ max, percentiles ascend, lower ≤ median
+///   ≤ upper end of the interval;
 /// - `above-limit`: the median does not exceed the limit; where the limit was measured, not by more
 ///   than 2 %.
 pub fn broken_laws(estimate: &MetricEstimate) -> Vec<Doubt> {
@@ -55,19 +55,38 @@ fn check_order(estimate: &MetricEstimate) -> Option<Doubt> {
     // Student's t beyond all samples.
     let is_pooled = metric(estimate).is_some_and(|metric| metric.pooling == Pooling::Ratio);
     let is_by_ranks = !is_pooled && estimate.n_effective >= MIN_SAMPLES as f64;
-    let p99 = p99.unwrap_or(if is_by_ranks { median.max(upper) } else { median });
+    let bound = if is_by_ranks { median.max(upper) } else { median };
+    // The mean comes first: a tool without a median has it in its place.
     let laws = [
-        (FigureOrder::MinMedian, min, median),
-        (FigureOrder::MedianP99, median, p99),
-        (FigureOrder::P99Max, p99, max),
         (FigureOrder::MinMean, min, mean),
         (FigureOrder::MeanMax, mean, max),
+        (FigureOrder::MinMedian, min, median),
+        (FigureOrder::MedianP99, median, p99.unwrap_or(median)),
+        (FigureOrder::MedianMax, if p99.is_none() { bound } else { median }, max),
+        (FigureOrder::P99Max, p99.unwrap_or(median), max),
         (FigureOrder::LowMedian, lower, median),
         (FigureOrder::MedianHigh, median, upper),
     ];
     // Values that cannot be compared are already reported as not finite.
-    let (law, less, more) = laws.into_iter().find(|(_, less, more)| less > more)?;
+    let broken = laws.into_iter().find(|(_, less, more)| less > more);
+    let percentiles = || {
+        let (less, more) = falling_percentiles(estimate)?;
+        Some((FigureOrder::Percentiles, less, more))
+    };
+    let (law, less, more) = broken.or_else(percentiles)?;
     Some(Doubt::OutOfOrder { law, less, more, unit: estimate.unit })
+}
+
+/// Returns the first two neighbours among percentiles and maximum of which the higher one is less.
+fn falling_percentiles(estimate: &MetricEstimate) -> Option<(f64, f64)> {
+    let percent = |name: &String| name.strip_prefix('p')?.parse::<f64>().ok();
+    let known = estimate.percentiles.iter().flatten();
+    let mut known: Vec<(f64, f64)> =
+        known.filter_map(|(name, value)| Some((percent(name)?, *value))).collect();
+    known.push((100.0, estimate.max));
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut pairs = known.windows(2).map(|pair| (pair[0].1, pair[1].1));
+    pairs.find(|(less, more)| less > more)
 }
 
 /// Returns a doubt if the median exceeds its limit.

@@ -215,6 +215,7 @@ fn merge_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
     let printed = percents.iter().filter(|percent| !is_median(**percent));
     FioLatency {
         operation: None,
+        count: Some(count as u64),
         min_s,
         mean_s: sum_ns / count.max(1.0) / 1e9,
         max_s,
@@ -232,6 +233,7 @@ fn convert_latency(operation: Option<&'static str>, it: &DirectionLatency) -> Fi
     let names = it.percentiles.iter().filter(|(_, value)| !value.is_finite());
     FioLatency {
         operation,
+        count: Some(it.count as u64),
         min_s: it.min_ns / 1e9,
         mean_s: it.mean_ns / 1e9,
         max_s: it.max_ns / 1e9,

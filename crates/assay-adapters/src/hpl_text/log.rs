@@ -16,6 +16,8 @@ pub struct HplLog {
     pub version: Option<String>,
     /// Rows, one per solved system, in the order of the log; at least one.
     pub rows: Vec<HplRow>,
+    /// Scaled residual from which a row fails; `None` = not printed, or negative: nothing is checked.
+    pub threshold: Option<f64>,
 }
 
 /// Row of one solved system.
@@ -52,6 +54,9 @@ impl HplLog {
         for line in text.lines().map(str::trim) {
             if let Some(rest) = line.strip_prefix("HPLinpack ") {
                 log.version = rest.split_whitespace().next().map(str::to_owned);
+            } else if let Some((_, rest)) = line.split_once("scaled residuals are less than") {
+                let threshold = rest.trim().parse().ok();
+                log.threshold = threshold.filter(|it: &f64| *it >= 0.0);
             } else if is_row(line) {
                 log.require_check(verdicts)?;
                 check_limit(log.rows.len() + 1, ("rows", MAX_MEASUREMENTS))?;
@@ -93,6 +98,10 @@ impl HplLog {
         }
         let value = left.rsplit('=').next().unwrap_or_default();
         let residual = parse_non_negative("the residual", value)?;
+        if let Some(threshold) = self.threshold.filter(|threshold| residual >= *threshold) {
+            let what = format!("a residual of {residual} PASSED, but must be below {threshold}");
+            return Err(ToolError::InconsistentLine { what, line: line.to_owned() });
+        }
         let Some(row) = self.rows.last_mut() else {
             let what = "a residual before the first row".to_owned();
             return Err(ToolError::Contradiction { what });

@@ -10,6 +10,9 @@ use crate::outputs::ParsedOutput;
 
 /// Relative rounding of a rate and a bandwidth with three digits, and of the time behind them.
 const ROUNDING: f64 = 0.02;
+/// Relative excess of rate × latency over the I/Os in flight: times of a test include its beginning
+/// and its end.
+const IN_FLIGHT_TOLERANCE: f64 = 0.1;
 /// Half the last digit of a bandwidth in MiB/s with two decimals, as Vdbench prints it, and of a
 /// rate with one.
 const BANDWIDTH_DIGIT: f64 = 0.005 * 1_048_576.0;
@@ -50,6 +53,27 @@ pub(super) fn explain_figures(measurement: &mut ImportedMeasurement, opens_files
     }
 }
 
+/// Checks Little's law: rate × mean latency is the number of I/Os in flight, which cannot exceed
+/// the depth of all threads. Latencies of both directions of a mix are left alone.
+pub(super) fn check_in_flight(measurement: &mut ImportedMeasurement) {
+    if measurement.benchmark != Benchmark::Storage {
+        return;
+    }
+    let depth =
+        measurement.dimensions.get(&Attribute::Depth).and_then(AttributeValue::as_number);
+    let rate_per_s = sum_of_means(&measurement.parsed, "rate");
+    let (Some(in_flight), Some(rate_per_s)) = (depth, rate_per_s) else { return };
+    let mut latencies = measurement.parsed.values.iter().filter(|it| it.metric == "latency");
+    let (Some(latency), None) = (latencies.next(), latencies.next()) else { return };
+    let Some(mean_s) = latency.figures.as_ref().and_then(|it| it.mean) else { return };
+    let product = rate_per_s * mean_s;
+    let doubts = &mut measurement.parsed.doubts;
+    doubts.retain(|doubt| !matches!(doubt, Doubt::LittlesLaw { .. }));
+    if product > in_flight * (1.0 + IN_FLIGHT_TOLERANCE) {
+        doubts.push(Doubt::LittlesLaw { in_flight, product });
+    }
+}
+
 /// Returns the mean of a metric's samples, summed over the operations of a mix.
 fn sum_of_means(parsed: &ParsedOutput, metric: &str) -> Option<f64> {
     let mut sum = None;
@@ -62,6 +86,8 @@ fn sum_of_means(parsed: &ParsedOutput, metric: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use assay_model::event::ToolFigures;
+
     use super::*;
 
     #[test]
@@ -86,6 +112,28 @@ mod tests {
             let found = found.and_then(AttributeValue::as_number).map(|bytes| bytes as i32);
             assert_eq!(found, expected, "{size} {bytes_per_s} {opens_files}");
             assert_eq!(measurement.parsed.doubts.is_empty(), found == Some(size));
+        }
+    }
+
+    #[test]
+    fn latency_above_the_depth_is_doubted() {
+        // 10,000 IO/s at a mean of 0.4 ms are 4 I/Os in flight.
+        for (depth, is_doubted) in [(None, false), (Some(4_u64), false), (Some(3), true)] {
+            let dimensions = depth.map(|depth| (Attribute::Depth, depth.into()));
+            let mut parsed = ParsedOutput::default();
+            parsed.add_samples("rate", vec![10_000.0]);
+            parsed.add_samples("latency", vec![0.3e-3]);
+            let figures = ToolFigures { mean: Some(0.4e-3), ..ToolFigures::default() };
+            parsed.set_figures("latency", figures);
+            let dimensions = dimensions.into_iter().collect();
+            let mut measurement =
+                ImportedMeasurement::new("x", Benchmark::Storage, dimensions, parsed);
+            for _ in 0..2 {
+                check_in_flight(&mut measurement);
+            }
+            let doubts = measurement.parsed.doubts;
+            let is_law = |it: &Doubt| matches!(it, Doubt::LittlesLaw { .. });
+            assert_eq!(doubts.iter().filter(|it| is_law(it)).count(), usize::from(is_doubted));
         }
     }
 }

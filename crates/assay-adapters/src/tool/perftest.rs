@@ -187,6 +187,7 @@ fn add_latency(
         mean: row.get(&PerftestColumn::Average).copied(),
         max: None,
         percentiles: percentiles.into_iter().flatten().collect(),
+        count: row.get(&PerftestColumn::Iterations).map(|it| *it as u64),
     };
     parsed.doubts.extend(order_violations(row));
     parsed.set_figures(metric, figures);

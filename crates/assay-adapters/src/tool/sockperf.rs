@@ -88,7 +88,8 @@ pub(super) fn parse(
         let what = "a percentile occurs twice".to_owned();
         return Err(ToolError::Contradiction { what });
     }
-    let figures = latency_figures(mean_s, &statistics)?;
+    let count = number_before(text, " observations")?;
+    let figures = latency_figures(mean_s, &statistics, Some(count))?;
     // The minimum is the last line.
     let (Some(median), Some(_)) = (figures.percentiles.get("p50").copied(), figures.min) else {
         let missing = "the last percentiles are missing".to_owned();
@@ -126,6 +127,13 @@ fn find_missing(what: &str) -> ToolError {
 }
 
 /// Returns the number after the only occurrence of a text.
+/// Returns the number before the first `after`.
+fn number_before(text: &str, after: &str) -> Result<u64, ToolError> {
+    let before = text.split_once(after).ok_or_else(|| find_missing(after.trim()))?.0;
+    let from = before.rfind(|it: char| !it.is_ascii_digit()).map_or(0, |at| at + 1);
+    parse_whole(after.trim(), before.get(from..).unwrap_or_default())
+}
+
 fn number_after<'t>(text: &'t str, before: &str) -> Result<&'t str, ToolError> {
     let mut found = text.split(before).skip(1);
     match (found.next(), found.next()) {

@@ -68,6 +68,7 @@ pub(crate) fn add_fio_latency(latency: FioLatency, weight: &[f64], parsed: &mut 
             mean: Some(latency.mean_s),
             max: Some(latency.max_s),
             percentiles: latency.percentiles,
+            count: latency.count,
         },
     );
 }

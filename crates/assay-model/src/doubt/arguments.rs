@@ -40,6 +40,8 @@ pub enum FigureOrder {
     MedianMax,
     /// p99 ≤ max.
     P99Max,
+    /// Percentiles ascend, up to the maximum.
+    Percentiles,
     /// min ≤ mean.
     MinMean,
     MeanMax,

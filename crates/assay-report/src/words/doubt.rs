@@ -87,6 +87,7 @@ fn format_order(law: FigureOrder) -> &'static str {
         FigureOrder::MedianP99 => "median ≤ p99",
         FigureOrder::MedianMax => "median ≤ max",
         FigureOrder::P99Max => "p99 ≤ max",
+        FigureOrder::Percentiles => "p50 ≤ p90 ≤ p99 ≤ p99.9 ≤ max",
         FigureOrder::MinMean => "min ≤ mean",
         FigureOrder::MeanMax => "mean ≤ max",
         FigureOrder::LowMedian => word("order-low-median"),

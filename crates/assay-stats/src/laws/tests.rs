@@ -60,6 +60,12 @@ fn every_law_is_checked() {
     check("median below min", |e| e.min = 6.0, &["out-of-order"]);
     check("p99 below median", |e| e.percentiles = p99(4.0), &["out-of-order"]);
     check("p99 above max", |e| e.percentiles = p99(9.5), &["out-of-order"]);
+    let tails = |values: [f64; 2]| {
+        Some(["p99", "p99.9"].map(str::to_owned).into_iter().zip(values).collect())
+    };
+    check("p99.9 above max", |e| e.percentiles = tails([8.0, 9.5]), &["out-of-order"]);
+    check("p99.9 below p99", |e| e.percentiles = tails([8.0, 7.0]), &["out-of-order"]);
+    check("p99.9 at max", |e| e.percentiles = tails([8.0, 9.0]), &[]);
     check("mean below min", |e| e.mean = 0.5, &["out-of-order"]);
     check("mean above max", |e| e.mean = 9.5, &["out-of-order"]);
     check("median outside the interval", |e| e.ci = Some([5.5, 6.0]), &["out-of-order"]);
@@ -82,6 +88,23 @@ fn every_law_is_checked() {
     check("that of a pooled share may reach beyond", pooled, &[]);
     check("not a number", |e| e.mean = f64::NAN, &["not-finite"]);
     check("without end", |e| e.max = f64::INFINITY, &["not-finite"]);
+}
+
+#[test]
+fn broken_order_names_figures_that_exist() {
+    let order = |change: fn(&mut MetricEstimate)| {
+        let mut estimate = valid_estimate();
+        (estimate.percentiles, estimate.ci) = (None, None);
+        change(&mut estimate);
+        broken_laws(&estimate).into_iter().find_map(|doubt| match doubt {
+            Doubt::OutOfOrder { law, .. } => Some(law),
+            _ => None,
+        })
+    };
+    // A tool without a median has its mean as the median.
+    assert_eq!(order(|e| (e.median, e.mean, e.min) = (15.0, 15.0, 20.0)), Some(FigureOrder::MinMean));
+    assert_eq!(order(|e| (e.median, e.mean) = (11.0, 11.0)), Some(FigureOrder::MeanMax));
+    assert_eq!(order(|e| e.median = 11.0), Some(FigureOrder::MedianMax));
 }
 
 #[test]

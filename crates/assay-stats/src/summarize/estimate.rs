@@ -1,5 +1,7 @@
 //! Estimate of one series of one case, without its limit.
 
+use std::collections::BTreeMap;
+
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, Metric, Pooling};
 use assay_model::doubt::Doubt;
@@ -13,9 +15,12 @@ use crate::analysis::{Analysis, Samples, analyse};
 use crate::doubts::{no_interval, series_doubts};
 use crate::mean;
 use crate::outliers::HostMeasurement;
-use crate::quantile::{LEVEL, percentiles};
+use crate::quantile::{LEVEL, percentiles, supports_quantile};
 use crate::ratio::PooledRatio;
 use crate::tails::Tails;
+
+/// Relative width of the buckets in which tools count: 1/64 in fio.
+const TOOL_BUCKET_WIDTH: f64 = 1.0 / 64.0;
 
 #[derive(Debug)]
 pub struct EstimateContext<'m> {
@@ -212,8 +217,22 @@ fn apply_tool_figures(estimate: &mut MetricEstimate, series: &SeriesRecord) {
     let known = reported.percentiles.values().copied().chain(reported.mean);
     estimate.max = reported.max.unwrap_or_else(|| known.fold(estimate.max, f64::max));
     estimate.mean = reported.mean.unwrap_or(estimate.mean);
-    if !reported.percentiles.is_empty() {
-        estimate.percentiles = Some(reported.percentiles.clone());
+    let carries = |name: &String| {
+        let percent = name.strip_prefix('p').and_then(|it| it.parse::<f64>().ok());
+        let (Some(count), Some(percent)) = (reported.count, percent) else { return true };
+        supports_quantile(count as f64, percent / 100.0)
+    };
+    // The value of a bucket may be beyond every value in it.
+    let max = reported.max.filter(|_| estimate.unit == Unit::Second);
+    let bound = |value: f64| match max {
+        Some(max) if value <= max * (1.0 + TOOL_BUCKET_WIDTH) => value.min(max),
+        _ => value,
+    };
+    let supported = reported.percentiles.iter().filter(|(name, _)| carries(name));
+    let percentiles: BTreeMap<String, f64> =
+        supported.map(|(name, value)| (name.clone(), bound(*value))).collect();
+    if !percentiles.is_empty() {
+        estimate.percentiles = Some(percentiles);
     }
 }
 

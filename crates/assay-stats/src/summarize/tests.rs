@@ -715,6 +715,7 @@ fn uses_tool_figures_without_samples() {
         mean: Some(1.25),
         max: Some(9.0),
         percentiles: [("p99".to_owned(), 4.0)].into(),
+        count: None,
     };
     let with_figures = |script: CaseScript| {
         let series = script.last_series();
@@ -728,6 +729,16 @@ fn uses_tool_figures_without_samples() {
     let it = &summary.results[0];
     assert_eq!((it.min, it.mean, it.max, it.n), (0.5, 1.25, 9.0, 6));
     assert_eq!(it.percentiles, Some(figures.percentiles.clone()));
+    // p99 needs 299 values.
+    for (count, expected) in [(298, None), (299, Some(figures.percentiles.clone()))] {
+        let counted = ToolFigures { count: Some(count), ..figures.clone() };
+        let script = case("d", "fio", latency()).samples("latency", None, &[1.0]);
+        let series = script.last_series();
+        let script =
+            script.push(|_| RunEvent::Figures { series, figures: counted.clone() });
+        let found = summarize(&run(vec![script.finished(StopReason::Tool)], None));
+        assert_eq!(found.results[0].percentiles, expected, "{count}");
+    }
     // A tool without a maximum (perftest) gets one not below its own figures: no `out-of-order`
     // doubt.
     let without = ToolFigures { max: None, mean: Some(2.5), ..figures.clone() };

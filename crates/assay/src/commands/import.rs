@@ -1,18 +1,22 @@
 //! `assay import`: stores files of other tools' results as runs.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use assay_adapters::import::explanation::{FileAccount, explain};
 use assay_adapters::import::{self, ImportedMeasurement};
 use assay_claims::expectation::JudgedResults;
 use assay_console::options::program_arguments;
 use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::doubt::Doubt;
 use assay_model::quantity::Unit;
 use assay_model::run::{CaseRecord, Run};
+use assay_model::summary::RunSummary;
 use assay_report::{build, units, words};
 use assay_run::failure::CommandFailure;
 use assay_run::importing::{
-    self, FileImport, ImportDetails, ImportRequest, ImportedContents, SourceFile,
+    self, FileImport, ImportDetails, ImportRequest, ImportedContents, KnownImports, SourceFile,
 };
 use assay_stats::run_table::build_run_table;
 use serde::Serialize;
@@ -22,7 +26,7 @@ use crate::arguments::import::ImportArguments;
 use crate::expectations::report_run;
 use crate::failure::ExitStatus;
 use crate::terminal::Terminal;
-use crate::{page, store_access};
+use crate::{page, signals, store_access};
 
 /// Machine-readable result.
 #[derive(Debug, Serialize)]
@@ -75,12 +79,24 @@ pub(crate) fn import(
         accepts_damage: typed.partial,
         repeats: typed.again,
         store: store.as_ref(),
+        known: KnownImports::default(),
     };
+    let cancel = signals::cancel_on_signals()?;
     let mut document = ImportDocument { imported: vec![], known: vec![], refused: vec![] };
     let (mut text, mut status) = (String::new(), ExitStatus::Success);
-    for path in &typed.files {
+    for path in in_order_of_time(&typed.files) {
+        if cancel.load(Ordering::Relaxed) {
+            let failure = CommandFailure::measurement("the import was interrupted")
+                .advise("the listed files are stored: repeat the command for the others");
+            terminal.note_failure(&failure);
+            status = status.max(ExitStatus::from_failure(failure.kind));
+            break;
+        }
         let file = path.display().to_string();
-        let runs = match importing::import_file(path, &request) {
+        let summarize = |runs: &[Run]| -> Vec<RunSummary> {
+            runs.iter().map(|run| expectations.summarize(run)).collect()
+        };
+        let summaries = match importing::import_file(path, &request) {
             Ok(FileImport::Known(stored)) => {
                 let runs = list_ids(&stored);
                 let ids = runs.join(", ");
@@ -88,10 +104,11 @@ pub(crate) fn import(
                     format!("{file} is stored already, as {ids}; --again stores it again");
                 terminal.note(&what);
                 document.known.push(KnownFile { file, runs });
-                stored
+                summarize(&stored)
             }
             Ok(FileImport::New(imported)) => {
-                let listed = ImportedFile::new(file, &imported, typed.no_store);
+                let summaries = summarize(&imported.runs);
+                let listed = ImportedFile::new(file, &imported, &summaries, typed.no_store);
                 let lines = format_imported(&listed);
                 if typed.answer.is_interactive() {
                     let wrapped = terminal.wrap(&lines);
@@ -103,7 +120,7 @@ pub(crate) fn import(
                     let table = build::run_table(&build_run_table(&imported.runs));
                     terminal.print(&terminal.render_document(&table));
                 }
-                imported.runs
+                summaries
             }
             Err(failure) => {
                 terminal.note_failure(&failure);
@@ -112,10 +129,9 @@ pub(crate) fn import(
                 continue;
             }
         };
-        for run in &runs {
-            let summary = expectations.summarize(run);
+        for summary in &summaries {
             let is_text = typed.answer.is_interactive();
-            status = status.max(report_run(&expectations, &summary, is_text, terminal));
+            status = status.max(report_run(&expectations, summary, is_text, terminal));
         }
     }
     if let Some(store) = &store {
@@ -125,6 +141,14 @@ pub(crate) fn import(
         page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
     Ok(status.code())
+}
+
+/// Returns the files in the order in which they were written: runs of one second keep the order of their
+/// import.
+fn in_order_of_time(files: &[PathBuf]) -> Vec<&PathBuf> {
+    let mut sorted: Vec<&PathBuf> = files.iter().collect();
+    sorted.sort_by_cached_key(|path| path.metadata().and_then(|it| it.modified()).ok());
+    sorted
 }
 
 /// Returns the information of the user that the files do not contain.
@@ -202,9 +226,15 @@ fn list_ids(runs: &[Run]) -> Vec<String> {
 }
 
 impl ImportedFile {
-    fn new(file: String, imported: &ImportedContents, is_unstored: bool) -> Self {
+    fn new(
+        file: String,
+        imported: &ImportedContents,
+        summaries: &[RunSummary],
+        is_unstored: bool,
+    ) -> Self {
+        let runs = imported.runs.iter().zip(summaries);
         let mut doubts: Vec<String> =
-            imported.runs.iter().flat_map(|run| format_doubts(run, &file)).collect();
+            runs.flat_map(|(run, summary)| format_doubts(run, summary, &file)).collect();
         if !imported.earlier.is_empty() {
             doubts.push(format!("the same file is stored as {}", imported.earlier.join(", ")));
         }
@@ -243,18 +273,31 @@ fn format_imported(imported: &ImportedFile) -> String {
     text
 }
 
-/// Returns the implausible and skipped values of a run just stored, with the line of the file for
-/// formats with one result per line.
-fn format_doubts(run: &Run, file: &str) -> Vec<String> {
+/// Returns the implausible and skipped values of a run just stored, and the laws that its values
+/// break, with the line of the file for formats with one result per line.
+fn format_doubts(run: &Run, summary: &RunSummary, file: &str) -> Vec<String> {
     let format_case = |case: &CaseRecord| {
         let location = match case.facts.get(&Attribute::SourceLine) {
             Some(AttributeValue::Integer(line)) => format!("{file}:{line}: "),
             _ => String::new(),
         };
-        let doubts = case.doubts.iter().map(|doubt| words::doubt(doubt).text);
+        let of_case = summary.results.iter().filter(|it| it.case == case.case.id);
+        let broken = of_case.flat_map(|it| &it.warnings).filter(|doubt| is_broken_law(doubt));
+        let doubts = case.doubts.iter().chain(broken).map(|doubt| words::doubt(doubt).text);
         doubts.map(|text| location.clone() + &text).collect::<Vec<_>>()
     };
     let mut doubts: Vec<String> = run.cases.iter().flat_map(format_case).collect();
     doubts.dedup();
     doubts
+}
+
+/// Whether a doubt is a law that holds for every sample.
+const fn is_broken_law(doubt: &Doubt) -> bool {
+    matches!(
+        doubt,
+        Doubt::OutOfOrder { .. }
+            | Doubt::NotPositive { .. }
+            | Doubt::NotFinite { .. }
+            | Doubt::AboveLimit { .. }
+    )
 }

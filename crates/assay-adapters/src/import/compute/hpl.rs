@@ -23,6 +23,12 @@ pub(super) fn read_hpl(text: &str) -> Result<FileContents, ToolError> {
     for part in split_parts(text, |line| line.starts_with("HPLinpack "))? {
         let start = *part.lines.start();
         contents.recognise(start..=start, "HPLinpack", "version");
+        // HPCC's output begins with the same line, for the sections of its other benchmarks.
+        if part.text.contains("Begin of HPL section.") {
+            let why = "assay imports HPL's section of HPCC's output";
+            contents.leave_out(Some(part.lines), "HPCC's other benchmarks", why);
+            continue;
+        }
         if let Err(error) = read_log(&part, &mut contents) {
             contents.add_part(Some(part.lines), "HPL's log", Err(error));
         }
@@ -55,7 +61,7 @@ fn read_log(part: &TextPart, contents: &mut FileContents) -> Result<(), ToolErro
     for ((variant, n, block, p, q), time, rows) in &sets {
         let mut parsed =
             ParsedOutput { version: log.version.clone(), ..ParsedOutput::default() };
-        HplLog { version: log.version.clone(), rows: rows.clone() }
+        HplLog { version: log.version.clone(), rows: rows.clone(), ..HplLog::default() }
             .add_samples(*n, &mut parsed)?;
         let mut dimensions = Attributes::from([(Attribute::N, (*n).into())]);
         if has_several(*n) {

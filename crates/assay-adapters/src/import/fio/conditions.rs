@@ -200,11 +200,14 @@ impl ConditionSource<'_> {
         found.dimensions.extend(depth.map(|depth| (Attribute::Depth, depth.into())));
     }
 
-    /// Adds the size of an I/O, which is the mean if sizes differ.
+    /// Adds the size of an I/O: the mean if directions differ, none if one direction has several.
     fn add_size(&self, found: &mut FioConditions) {
         /// Share of the I/O that may be in flight at the end: its bytes are counted and it is not,
         /// or the other way round.
         const IN_FLIGHT: f64 = 1e-3;
+        if self.option(&["bssplit", "bsrange", "blocksize_range"]).is_some() {
+            return;
+        }
         let mut sizes = Vec::new();
         for at in 0..self.counts.ios.len() {
             let (ios, bytes) = (self.counts.ios[at] as f64, self.counts.bytes[at]);
@@ -229,15 +232,14 @@ impl ConditionSource<'_> {
     /// Returns the size of one direction's I/O, and the size that the options name. `ending` is the
     /// share of an I/O that may be short at the end, or was counted and not finished.
     fn size_of_direction(&self, at: usize, mean: f64, ending: f64) -> (u64, Option<u64>) {
-        let has_mix = self.option(&["bssplit", "bsrange", "blocksize_range"]).is_some();
-        let asked = self.option(&["bs", "blocksize"]).filter(|_| !has_mix);
+        let asked = self.option(&["bs", "blocksize"]);
         let asked = asked.and_then(|text| asked_size(text, at));
         let tolerance = mean * (self.rounding + ending.min(0.01));
         let near = |size: u64| (size as f64 - mean).abs() <= tolerance;
         let sector = ((mean / 512.0).round() * 512.0) as u64;
         // Sizes that differ have a mean; a rounded figure of one size is near a usual one.
         let power = 1 << (mean.clamp(1.0, 1e18).log2().round() as u32);
-        let usual = [power, sector].into_iter().filter(|size| !has_mix && near(*size));
+        let usual = [power, sector].into_iter().filter(|size| near(*size));
         let mut usual = usual.filter(|size| tolerance < 256.0 || *size == power);
         let size = asked.filter(|asked| near(*asked)).or_else(|| usual.next());
         (size.unwrap_or(mean.round() as u64), asked)

@@ -193,6 +193,7 @@ impl TerseJob {
                 continue;
             };
             latency.operation = is_several.then_some(operation);
+            latency.count = Some(counts.ios[at]);
             list_missing(&latency, &self.name, &lines, contents);
             add_fio_latency(latency, &[], &mut parsed);
         }
@@ -237,6 +238,7 @@ impl TerseDirection {
         let mean_s = micro(10, "mean of clat")?;
         let mut latency = FioLatency {
             operation: None,
+            count: None,
             min_s,
             mean_s,
             max_s,

@@ -195,6 +195,7 @@ fn add_native_figures(test: RdmaTest, row: &PerftestRow, parsed: &mut ParsedOutp
                 // `t_max` is not the maximum: perftest excludes the two slowest values.
                 max: None,
                 percentiles: tails.collect(),
+                count: positive(PerftestColumn::Iterations).map(|it| it as u64),
             },
         );
         for (name, figure) in printed_figures(row) {

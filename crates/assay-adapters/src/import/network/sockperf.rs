@@ -256,7 +256,8 @@ fn measure_latency(
     metric: &'static str,
     mean_s: f64,
 ) -> Result<ImportedMeasurement, ToolError> {
-    let figures = latency_figures(mean_s, &run.statistics)?;
+    let counts = MessageCounts::parse(run)?;
+    let figures = latency_figures(mean_s, &run.statistics, counts.received)?;
     let median = figures.percentiles.get("p50").copied();
     let mut parsed =
         ParsedOutput { version: run.version.map(str::to_owned), ..ParsedOutput::default() };
@@ -268,7 +269,6 @@ fn measure_latency(
     if !run.statistics.iter().any(|(name, _)| *name == "<MIN> observation") {
         parsed.doubts.push(Doubt::BrokeOff);
     }
-    let counts = MessageCounts::parse(run)?;
     let mut dimensions = match counts.is_under_load() {
         true => Attributes::from([(Attribute::Operation, UNDER_LOAD.into())]),
         false => Attributes::from([(Attribute::LoadStreams, 0_u64.into())]),

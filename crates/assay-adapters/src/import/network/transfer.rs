@@ -178,13 +178,17 @@ impl ImportedTransfer {
         Ok(found)
     }
 
-    /// Rejects counts of TCP that cannot be true: more bytes received than sent.
+    /// Rejects counts that cannot be true: more bytes received than sent.
     fn check_ends(&self, protocol: &Protocol) -> Result<(), ToolError> {
-        let (Protocol::Tcp, Some(sent), Some(received)) = (protocol, self.sent, self.received)
+        let (Protocol::Tcp | Protocol::Udp, Some(sent), Some(received)) =
+            (protocol, self.sent, self.received)
         else {
             return Ok(());
         };
-        let (sent, received) = (sent.bytes(), received.bytes());
+        // Rates without times are those of one time.
+        let has_times = sent.seconds > 0.0 && received.seconds > 0.0;
+        let amount = |rate: MeanRate| if has_times { rate.bytes() } else { rate.bit_per_s / 8.0 };
+        let (sent, received) = (amount(sent), amount(received));
         // Without a direction they are different transfers at once.
         if self.direction.is_none() || received <= sent * (1.0 + BYTES_TOLERANCE) {
             return Ok(());

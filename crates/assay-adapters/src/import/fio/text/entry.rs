@@ -197,7 +197,8 @@ impl TextEntry {
             let own = is_several.then_some(operation);
             direction.add_rates(own, &mut parsed);
             match direction.latencies.into_latency(own).filter(|it| it.mean_s > 0.0) {
-                Some(latency) => {
+                Some(mut latency) => {
+                    latency.count = Some(counts.ios[direction.at]).filter(|ios| *ios > 0);
                     list_missing(&latency, &self.name, &self.lines, contents);
                     add_fio_latency(latency, &[], &mut parsed);
                 }

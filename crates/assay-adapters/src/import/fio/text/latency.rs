@@ -76,6 +76,7 @@ impl TextLatencies {
         let median_s = if has_median { percentiles.remove("p50") } else { None };
         Some(FioLatency {
             operation,
+            count: None,
             min_s: line.min_s,
             mean_s: line.mean_s,
             max_s: line.max_s,
