@@ -5,6 +5,8 @@ use std::path::Path;
 use assay_model::path_text;
 use assay_model::workload::io500::{Io500Phase, Io500Workload};
 
+pub mod config;
+
 /// Work that each task did in the write phases, which the later phases repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Io500Progress {

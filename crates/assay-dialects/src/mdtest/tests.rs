@@ -127,12 +127,18 @@ fn job_of_ranks_determines_the_number_of_tasks() {
 
 #[test]
 fn details_of_tasks_have_the_columns_of_mdtest() {
-    let mut results = vec![
-        result(MdtestPhase::FileCreation, 0, 8, 0.5),
-        result(MdtestPhase::TreeCreation, 0, 1, 0.25),
+    let result = |phase, items, tasks_s: [f64; 2]| PhaseResult {
+        phase,
+        iteration: 0,
+        items,
+        elapsed_s: tasks_s[0],
+        tasks_s: tasks_s.to_vec(),
+        stonewall: None,
+    };
+    let results = vec![
+        result(MdtestPhase::FileCreation, 8, [0.5, 0.25]),
+        result(MdtestPhase::TreeCreation, 1, [0.25, 0.25]),
     ];
-    results[0].tasks_s = vec![0.5, 0.25];
-    results[1].tasks_s = vec![0.25, 0.25];
     let test = MdtestTest { tasks: 2, items: 8, results };
     expect_test::expect![[r"
         all,8,,,,,,,,,,,3.2000000000e+01,5.0000000000e-01,,,,,,,8.0000000000e+00,2.5000000000e-01,,

@@ -76,7 +76,7 @@ fn ranks_of_mdtest_catch_up_after_the_deadline() {
     let test = "ranks_of_mdtest_catch_up_after_the_deadline";
     let Some(launcher) = find_debian_launcher(LAUNCHERS[0], test) else { return };
     let (world, _alone) = (world_with_folder(), one_at_a_time());
-    let line = "-n 10000000 -u -F -C -W 1 -x reached -Y -d d";
+    let line = "-n 10000000 -u -F -C -N 1 -W 1 -x reached -Y -d d";
     let outcome = mdtest(&launcher, &world, 2, line).succeeded();
     let reached: usize =
         std::fs::read_to_string(world.path("work/reached")).unwrap().parse().unwrap();
