@@ -1,4 +1,4 @@
-//! Configuration of the program IO500 (`config.ini`) as a suite: keys that change what is measured
+//! Configuration of the program IO500 (`config.ini`) as a suite: keys that change the measurement
 //! become keys of the suite, and values that assay cannot follow are refused. Reads no file.
 
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ enum ValueForm {
 const PHASES: &str = "ior-easy ior-easy-write ior-easy-read ior-hard ior-hard-write ior-hard-read mdtest-easy \
                       mdtest-easy-write mdtest-easy-stat mdtest-easy-delete mdtest-hard mdtest-hard-write \
                       mdtest-hard-stat mdtest-hard-read mdtest-hard-delete find timestamp";
-/// Phases that the standard set does not run, whatever their keys are.
+/// Phases that the standard set never runs.
 const EXTENDED: &str = "find-easy find-hard mdworkbench mdworkbench-create mdworkbench-bench mdworkbench-delete \
                         ior-rnd4K-easy-read";
 

@@ -1,6 +1,6 @@
 //! Content that its address and a seed determine: incompressible noise that repeats after a mebibyte,
-//! with a word in every sector that no other sector has. What one process wrote in transfers of any
-//! size, another one checks in transfers of any other.
+//! with a word in every sector that no other sector has. Data that one process wrote in transfers of
+//! any size is checked by another one in transfers of any other.
 
 use std::sync::OnceLock;
 

@@ -554,12 +554,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         let bytes = u64::from(state.bytes);
         let target = state.target as usize;
         let verify = self.phase.workload.data.verify;
-        if verify != Verify::Off
-            && matches!(state.stage, SlotStage::Read | SlotStage::ReadBack)
-            && let Some(seed) = self.phase.workload.targets[target].data_seed
-        {
-            self.verify_address(slot, seed);
-        }
+        self.verify_address(slot);
         if let Some(generations) = &self.phase.targets[target].generations {
             match state.stage {
                 SlotStage::Write => {

@@ -39,7 +39,7 @@ fn number(document: &Value, phase: &str, metric: &str) -> f64 {
     found["median"].as_f64().unwrap()
 }
 
-/// The configuration of the program IO500 is a suite; what it cannot be is named with its line.
+/// The configuration of the program IO500 is a suite; an unknown key is named with its line.
 #[test]
 fn configuration_of_the_program_is_a_suite() {
     let world = World::new();

@@ -5,7 +5,7 @@ use std::io;
 use assay_model::storage_outcome::{
     ErrorCause, FatalError, IoFailure, IoOperation, JournalEntry,
 };
-use assay_model::workload::storage::{StorageStream, StreamBehavior, WriteContent};
+use assay_model::workload::storage::{StorageStream, StreamBehavior, Verify, WriteContent};
 
 use super::super::engine::StorageEngine;
 use super::super::timeline;
@@ -195,9 +195,15 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         }
     }
 
-    /// Compares the data read with that of its address; reports the first sector that differs.
-    pub(super) fn verify_address(&mut self, slot: u32, seed: u64) {
+    /// Compares data that was read with that of its address, if that determines the data; reports the
+    /// first sector that differs.
+    pub(super) fn verify_address(&mut self, slot: u32) {
         let state = self.slots[slot as usize];
+        let workload = self.phase.workload;
+        let is_read = matches!(state.stage, SlotStage::Read | SlotStage::ReadBack);
+        let seed = workload.targets[state.target as usize].data_seed;
+        let verifies = is_read && workload.data.verify != Verify::Off;
+        let Some(seed) = seed.filter(|_| verifies) else { return };
         let memory = self.buffers.readable(slot, state.bytes as usize);
         let Some(at) = address_content::find_damage(memory, state.offset, seed) else { return };
         let byte = state.offset + at as u64;
