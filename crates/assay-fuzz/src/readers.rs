@@ -7,7 +7,6 @@ use std::path::Path;
 
 use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::lint;
-use assay_dialects::io500::config;
 use assay_dialects::wire::iperf3::{self, Cookie, Iperf3Parameters, Iperf3Results};
 use assay_dialects::wire::{ntttcp, qperf, sockperf};
 use assay_dialects::{fio, ior, mdtest, osu, vdbench};
@@ -50,7 +49,6 @@ pub const READERS: &[FuzzedReader] = &[
     reader("mdtest-words", &[], MDTEST_WORDS, mdtest_words),
     reader("ior-script", &["assay-fuzz/corpus/*.ior"], IOR_SCRIPT, ior_script),
     reader("suite", &["../suites/*.toml"], SUITES, parse_suite_file),
-    reader("io500-config", &[], IO500_CONFIG, io500_config),
     reader("events", &["assay/tests/fixtures/*events.jsonl"], &[], read_events),
     reader("quantities", &[], QUANTITIES, parse_quantities),
     reader("iperf3-server", &[], IPERF3_CLIENT, iperf3_server),
@@ -163,10 +161,6 @@ const SUITES: &[&str] = &[
      curve = [10, 50, 90]\nbend-points = 2\nprecondition = \"2x\"\nlength = \"10s\"\nwarmup = \"1s\"\nceiling = \"4500MiB/s\"\n",
     "name = \"b\"\n[[measure]]\nbenchmark = \"network.tcp\"\nto = \"h\"\nport = 5201\nstreams = [1, 6]\nseconds = 10\n\
      rate = \"1Gbit/s\"\nshare = 2\ninterval = \"1%\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nn = 1000\nthreads = 2\n",
-];
-const IO500_CONFIG: &[&str] = &[
-    "[global]\ndatadir = ./data # a\napi = POSIX\n[debug]\nstonewall-time = 5\n[ior-easy]\nblockSize = 72m\nrun = TRUE\n\
-     [ior-hard]\nsegmentCount = 20\n[mdtest-easy]\nn = 150\n[find-easy]\nnproc =\n",
 ];
 const QUANTITIES: &[&str] = &[
     "4k",
@@ -369,22 +363,6 @@ fn parse_suite_file(bytes: &[u8]) -> String {
             error.to_string()
         }
         Ok(suite) => describe_result(tools::plan(&suite), |plan| plan.cases.len()),
-    }
-}
-
-fn io500_config(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    match config::to_suite(&text) {
-        Err(error) => {
-            assert!(text.get(error.span.clone()).is_some(), "an error points behind the text");
-            error.to_string()
-        }
-        Ok(suite) => {
-            let parsed = suite::parse_suite(&suite).map_err(|error| error.to_string());
-            let is_toml = parsed.as_ref().err().is_none_or(|it| !it.starts_with("not TOML"));
-            assert!(is_toml, "the suite of a configuration is TOML: {suite}");
-            describe_result(parsed, |suite| suite.measures.len())
-        }
     }
 }
 
