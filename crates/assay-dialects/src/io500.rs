@@ -5,6 +5,8 @@ use std::path::Path;
 use assay_model::path_text;
 use assay_model::workload::io500::{Io500Phase, Io500Workload};
 
+pub mod config;
+
 /// Work that each task did in the write phases, which the later phases repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Io500Progress {
@@ -91,8 +93,7 @@ impl LineWriter<'_> {
         let mut words =
             split(&format!("-t 47008 -b 47008 -s {segments} -g -G {seed} -k -e -C -Q 1"));
         words.extend(["-o".to_owned(), self.path("ior-hard/file")]);
-        // IO500 checks the data here, too; assay's check needs whole sectors of 512 bytes.
-        let read = (!writes).then_some(("-r", self.done.ior_hard));
+        let read = (!writes).then_some(("-r -R", self.done.ior_hard));
         self.end_ior(words, read)
     }
 

@@ -8,6 +8,7 @@
 //! This crate never opens a socket or a file, starts a process or reads a clock: everything here is
 //! a function from values to values.
 
+pub mod exponent;
 pub mod fio;
 pub mod io500;
 pub mod ior;

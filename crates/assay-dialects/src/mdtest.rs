@@ -2,7 +2,7 @@
 //!
 //! `option` has a row for each option; `options` fills in defaults and refuses conflicts. `layout`
 //! names the directories and files of every task, `phase` lists the phases in order. `result` derives
-//! mdtest's figures from their times, and `text` renders them. Tasks are threads of one process.
+//! mdtest's figures from their times, and `text` and `rank_details` render them.
 //! Nothing here opens a file, starts a thread or reads a clock.
 
 pub mod command_line;
@@ -10,6 +10,7 @@ pub mod layout;
 mod option;
 pub mod options;
 pub mod phase;
+pub mod rank_details;
 pub mod result;
 pub mod text;
 

@@ -1,5 +1,4 @@
-//! Commands that MPI launchers start several times: their processes are the tasks of one job, or the
-//! command is refused.
+//! Commands that MPI launchers start several times: their processes are the tasks of one job.
 
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -102,19 +101,4 @@ pub(crate) fn refuse_library(requested: &RequestedLibrary) -> Result<(), Command
     Err(CommandFailure::usage("there are no ranks that could use an MPI library")
         .with_reason("no launcher has started several processes: tasks are threads")
         .advise("start the command with mpirun, or leave out --mpi and --mpi-library"))
-}
-
-/// Refuses to run `command` as one of several processes; `advice` starts it once.
-pub(crate) fn refuse(command: &str, advice: &str) -> Result<(), CommandFailure> {
-    let launched = LauncherEnv::from_process_env();
-    if !launched.has_several_ranks() {
-        return Ok(());
-    }
-    let launcher = launched.launcher;
-    Err(CommandFailure::usage(format!("assay {command} does not run under an MPI launcher"))
-        .with_reason(format!(
-            "{launcher} started several processes, and each would run the whole test: tasks are \
-             threads of one process here"
-        ))
-        .advise(format!("start assay {command} once, with the number of tasks: {advice}")))
 }

@@ -1,5 +1,5 @@
 //! `assay mdtest`: runs mdtest's options and prints mdtest's output. Tasks are threads of this
-//! process.
+//! process, or the ranks of an MPI launcher.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,6 +14,7 @@ use assay_model::run::Run;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::listener::Listener;
 use assay_run::recording::RecordingRequest;
+use assay_run::storage::job_tasks::JobTasks;
 use assay_run::storage::mdtest::{self as driver, MdtestEvent};
 use assay_run::stored_outcome;
 use assay_store::Store;
@@ -39,9 +40,27 @@ const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")
 /// Unsupported words, folders that must not be changed, or a failed phase.
 pub fn mdtest(typed: &MdtestArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let OwnOptions { keep, library, words } = split_own_options(&typed.words)?;
-    let mut options = command_line::parse(&words).map_err(|error| to_usage(&error, &words))?;
-    launcher::refuse("mdtest", "assay mdtest --ranks 64 …")?;
-    launcher::refuse_library(&library)?;
+    launcher::run_on_tasks(&library, terminal, |tasks, terminal| {
+        run_on(tasks, &keep, words, terminal)
+    })
+}
+
+fn run_on(
+    tasks: &JobTasks,
+    keep: &RecordArguments,
+    words: Vec<String>,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    if words == ["--version"] {
+        terminal.print(&format!("mdtest-{VERSION}\n"));
+        return Ok(0);
+    }
+    let ranks = match tasks {
+        JobTasks::Threads => None,
+        JobTasks::Ranks(ranks) => Some(ranks.count()),
+    };
+    let mut options =
+        command_line::parse_for_job(&words, ranks).map_err(|error| to_usage(&error, &words))?;
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     options.choose_random_seed(since_epoch.as_secs() as u32);
     for note in &options.notes {
@@ -55,7 +74,7 @@ pub fn mdtest(typed: &MdtestArguments, terminal: &mut Terminal) -> Result<u8, Co
         terminal.print(&describe_plan(&options));
         return Ok(0);
     }
-    execute(&options, words, &keep, terminal)
+    execute((&options, tasks), words, keep, terminal)
 }
 
 fn to_usage(error: &MdtestOptionsError, words: &[String]) -> CommandFailure {
@@ -90,13 +109,14 @@ fn describe_plan(options: &MdtestOptions) -> String {
 }
 
 fn execute(
-    options: &MdtestOptions,
+    (options, tasks): (&MdtestOptions, &JobTasks),
     words: Vec<String>,
     keep: &RecordArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let store = store_access::open_for_recording(keep)?;
-    let report = driver::begin_report(options.clone(), (VERSION, text::format_command(&words)));
+    let tool = (VERSION, text::format_command(&words));
+    let report = driver::begin_report(options.clone(), tasks, tool);
     let opening = RecordingRequest {
         plan: driver::plan(options),
         asked: RequestedCommand { language: driver::LANGUAGE.to_owned(), words },
@@ -135,7 +155,7 @@ fn execute(
     };
     let mut quiet = EmulationListener::new(keep);
     let recording = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Listener);
-    let report = driver::run(report, recording, &stop, &mut handle_event)?;
+    let report = driver::run((report, tasks), recording, &stop, &mut handle_event)?;
     terminal.print(&text::render_end(&report));
     Ok(0)
 }

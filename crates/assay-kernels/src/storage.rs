@@ -24,6 +24,7 @@ use self::engine::FileIdentity;
 use self::engine_selection::EngineSelection;
 use self::target::{OpenedTarget, TargetAccess};
 
+mod address_content;
 mod anchor;
 mod arrivals;
 mod balance;

@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::Path;
 
+use assay_dialects::io500::config;
 use assay_model::benchmark::Benchmark;
 use assay_model::factor::FactorLevels;
 use assay_model::suite::factorial::FactorialSuite;
@@ -186,6 +187,10 @@ pub fn find_suite(file: &OsStr) -> Result<Suite, CommandFailure> {
 }
 
 fn parse_suite(name: &str, text: &str) -> Result<Suite, CommandFailure> {
+    // Its lines are not those of the file.
+    let shown =
+        if is_io500_config(name) { format!("{name} as a suite") } else { name.to_owned() };
+    let name = shown.as_str();
     let mut suite =
         suite::parse_suite(text).map_err(|error| invalid_suite(name, text, error))?;
     name_origins(&mut suite, name);
@@ -204,7 +209,12 @@ fn read_file(file: &OsStr) -> Result<String, CommandFailure> {
     if path.try_exists().is_ok_and(|is_there| !is_there) {
         return Err(unknown_suite(&file.to_string_lossy()));
     }
-    std::fs::read_to_string(path).map_err(|error| {
+    let read = std::fs::read_to_string(path);
+    let name = file.to_string_lossy();
+    if let Some(text) = read.as_ref().ok().filter(|_| is_io500_config(&name)) {
+        return convert_io500_config(&name, text);
+    }
+    read.map_err(|error| {
         let what = format!("cannot read the suite file {}", path.display());
         let failure = CommandFailure::new(FailureKind::Suite, what).with_cause(&error);
         match error.kind() {
@@ -213,6 +223,20 @@ fn read_file(file: &OsStr) -> Result<String, CommandFailure> {
             ErrorKind::InvalidData => failure.advise("convert the file to UTF-8"),
             _ => failure,
         }
+    })
+}
+
+/// Whether a file is a configuration of the program IO500.
+fn is_io500_config(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|it| it.eq_ignore_ascii_case("ini"))
+}
+
+/// Converts a configuration of the program IO500 to a suite.
+fn convert_io500_config(name: &str, text: &str) -> Result<String, CommandFailure> {
+    config::to_suite(text).map_err(|error| {
+        CommandFailure::new(FailureKind::Suite, format!("{name}: {error}"))
+            .at_span(name, text, error.span)
+            .advise(error.hint)
     })
 }
 

@@ -118,9 +118,9 @@ pub(crate) enum AssayCommand {
     Vdbench(VdbenchArguments),
     /// Run fio job files and command lines, with fio's text, JSON or terse output
     Fio(FioArguments),
-    /// Run IOR command lines, with IOR's output; ranks are threads
+    /// Run IOR command lines, with IOR's output; ranks are threads, or those of mpirun
     Ior(IorArguments),
-    /// Run mdtest command lines, with mdtest's output; tasks are threads
+    /// Run mdtest command lines, with mdtest's output; tasks are threads, or ranks of mpirun
     Mdtest(MdtestArguments),
     /// Run an iperf3 client or server, with iperf3's options, output and protocol
     Iperf3(Box<Iperf3Arguments>),

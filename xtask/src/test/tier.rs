@@ -27,6 +27,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "ior_ranks::",
     "kernel_counters::",
     "mdtest_differential::",
+    "mdtest_ranks::",
     "measurements::",
     "mpi::",
     "mpi_run::",

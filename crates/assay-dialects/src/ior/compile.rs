@@ -81,7 +81,7 @@ fn workload(options: &IorOptions, access: IorAccess, repetition: u32) -> Storage
             compressible: 0.0,
             verify: if checked { Verify::OnRead } else { Verify::Off },
         },
-        seed: if options.signature == 0 { DEFAULT_SEED } else { options.signature },
+        seed: seed_of(options),
     }
 }
 
@@ -168,11 +168,25 @@ fn target(
         direct: options.direct,
         sync: WriteSync::None,
         sync_at_end: options.fsync && access == IorAccess::Write,
+        data_seed: Some(data_seed(options, part)),
         opening: TargetOpening {
             new_file: if is_open_ended { NewFile::Empty } else { NewFile::Written },
             ..TargetOpening::default()
         },
     }
+}
+
+/// Returns the seed of the data of a file, which later command lines can check.
+fn data_seed(options: &IorOptions, part: u32) -> u64 {
+    let seed = seed_of(options);
+    match options.file_per_rank {
+        true => seed::derive_seed(seed, u64::from(part)),
+        false => seed,
+    }
+}
+
+const fn seed_of(options: &IorOptions) -> u64 {
+    if options.signature == 0 { DEFAULT_SEED } else { options.signature }
 }
 
 /// Whether the sizes are limits that the deadline comes before: files grow as they are written.

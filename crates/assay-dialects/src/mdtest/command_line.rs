@@ -2,7 +2,7 @@
 
 use super::layout::TreeSize;
 use super::options::{MdtestOptions, MdtestOptionsError};
-use crate::option::words::parse_option;
+use crate::option::words::{WordOptions as _, parse_option};
 
 const TOO_LARGE: MdtestOptionsError = MdtestOptionsError::Conflict {
     what: "the tree is too large",
@@ -15,7 +15,20 @@ const TOO_LARGE: MdtestOptionsError = MdtestOptionsError::Conflict {
 /// # Errors
 /// The first argument that is not supported, or conflicting options.
 pub fn parse(words: &[String]) -> Result<MdtestOptions, MdtestOptionsError> {
+    parse_for_job(words, None)
+}
+
+/// Like [`parse`], for an MPI job of this many ranks, all of which take part unless there is a
+/// `--ranks`.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn parse_for_job(
+    words: &[String],
+    ranks: Option<u32>,
+) -> Result<MdtestOptions, MdtestOptionsError> {
     let mut options = MdtestOptions::default();
+    options.tasks = ranks.unwrap_or(options.tasks);
     let (count, mut rest) = (words.len(), words.iter());
     let located = |from: usize, to: usize| {
         move |what: MdtestOptionsError| MdtestOptionsError::Words {
@@ -27,6 +40,11 @@ pub fn parse(words: &[String]) -> Result<MdtestOptions, MdtestOptionsError> {
         let at = count - rest.len() - 1;
         let parsed = parse_option(&mut options, word, &mut rest);
         parsed.map_err(located(at, count - rest.len()))?;
+    }
+    if let Some(ranks) = ranks.filter(|ranks| options.tasks > *ranks) {
+        let asked = options.tasks;
+        options.add_note(format!("--ranks {asked}: the job has {ranks} ranks, which are used"));
+        options.tasks = ranks;
     }
     let mut options = options.complete().map_err(located(0, count))?;
     match TreeSize::from_options(&options) {

@@ -122,14 +122,48 @@ impl<'o> MdtestLayout<'o> {
             MdtestPhase::FileRemoval => self.options.shared_file,
             _ => false,
         };
-        if is_idle && task > 0 {
-            return 0;
+        match (self.is_collective(phase), task) {
+            (true, 0) => self.count_of_all(phase),
+            (false, 0) => self.count_of_one(phase),
+            (true, _) => 0,
+            (false, _) if is_idle => 0,
+            (false, _) => self.count_of_one(phase),
         }
-        match phase {
+    }
+
+    /// Whether the first task does the operations of all in a phase (`-c`).
+    pub const fn is_collective(&self, phase: MdtestPhase) -> bool {
+        let is_of_all = match phase {
+            MdtestPhase::DirectoryCreation
+            | MdtestPhase::DirectoryRemoval
+            | MdtestPhase::FileRemoval => true,
             MdtestPhase::TreeCreation | MdtestPhase::TreeRemoval => {
-                self.size.directories * self.size.folders
+                self.options.unique_directory
             }
-            _ => self.size.items,
+            MdtestPhase::DirectoryQuery
+            | MdtestPhase::DirectoryRename
+            | MdtestPhase::FileCreation
+            | MdtestPhase::FileQuery
+            | MdtestPhase::FileRead => false,
+        };
+        self.options.collective && is_of_all
+    }
+
+    /// Returns the number of operations of all tasks in a phase.
+    pub fn count_of_all(&self, phase: MdtestPhase) -> u64 {
+        self.count_of_one(phase) * u64::from(self.tasks)
+    }
+
+    /// Returns the task and its position, of a position among the operations of all tasks.
+    pub fn locate(&self, phase: MdtestPhase, position: u64) -> (u32, u64) {
+        let each = self.count_of_one(phase).max(1);
+        ((position / each) as u32, position % each)
+    }
+
+    fn count_of_one(&self, phase: MdtestPhase) -> u64 {
+        match phase.is_of_trees() {
+            true => self.size.directories * self.size.folders,
+            false => self.size.items,
         }
     }
 

@@ -49,6 +49,7 @@ pub(crate) const OPTIONS: &[MdtestOption] = &[
     switch("-u", |o, _| turn_on(&mut o.unique_directory)),
     switch("-S", |o, _| turn_on(&mut o.shared_file)),
     switch("-k", |o, _| turn_on(&mut o.make_node)),
+    switch("-c", |o, _| turn_on(&mut o.collective)),
     text("-w", |o, text| parse_number(text).map(|it| o.write_bytes = it)),
     text("-e", |o, text| parse_number(text).map(|it| o.read_bytes = it)),
     switch("-y", |o, _| turn_on(&mut o.sync_file)),
@@ -80,6 +81,11 @@ pub(crate) const OPTIONS: &[MdtestOption] = &[
         o.status_file = file.map(str::to_owned);
         file.map(drop).ok_or("it must be a file")
     }),
+    text("--saveRankPerformanceDetails", |o, text| {
+        let file = text.filter(|file| !file.is_empty());
+        o.rank_details_file = file.map(str::to_owned);
+        file.map(drop).ok_or("it must be a file")
+    }),
     switch("-P", |o, _| turn_on(&mut o.print_rate_and_time)),
     switch("-Z", |o, _| turn_on(&mut o.print_time)),
     switch("--print-all-procs", |o, _| turn_on(&mut o.print_all_tasks)),
@@ -104,21 +110,11 @@ pub(crate) const OPTIONS: &[MdtestOption] = &[
     OptionSpec::ignore("--warningAsErrors", Switch, "a failed operation always ends the test"),
     OptionSpec::reject("-B", Text, "all tasks begin and end a phase together", "")
         .unless(&["0"]),
-    reject(
-        "-c",
-        "one task would do the work of all",
-        "measure one task with --ranks 1, or each task's own items without -c",
-    ),
     reject("-g", "directory layouts of Lustre are not set", "set them with `lfs setdirstripe`"),
     reject_value(
         "--run-cmd-before-phase --run-cmd-after-phase",
         "no commands are run",
         "run the phases one by one with -C, -T, -E and -r, and the command between them",
-    ),
-    reject_value(
-        "--saveRankPerformanceDetails",
-        "tasks have no file of their own",
-        "--print-all-procs prints the result of each task",
     ),
     reject_value(
         "--savePerOpDataCSV",

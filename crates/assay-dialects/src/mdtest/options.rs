@@ -42,6 +42,9 @@ pub struct MdtestOptions {
     pub shared_file: bool,
     /// `-k`: create files by `mknod`.
     pub make_node: bool,
+    /// `-c`: the first task creates and removes the items of all.
+    #[serde(default)]
+    pub collective: bool,
     /// `-w`: bytes of each file.
     pub write_bytes: u64,
     /// `-e`: bytes to read of each file.
@@ -76,6 +79,9 @@ pub struct MdtestOptions {
     pub deadline_s: u32,
     /// `-x`: file with the number of items that were created.
     pub status_file: Option<String>,
+    /// `--saveRankPerformanceDetails`.
+    #[serde(default)]
+    pub rank_details_file: Option<String>,
     /// `-P`.
     pub print_rate_and_time: bool,
     /// `-Z`.
@@ -154,6 +160,7 @@ impl Default for MdtestOptions {
             unique_directory: false,
             shared_file: false,
             make_node: false,
+            collective: false,
             write_bytes: 0,
             read_bytes: 0,
             sync_file: false,
@@ -171,6 +178,7 @@ impl Default for MdtestOptions {
             task_step: 1,
             deadline_s: 0,
             status_file: None,
+            rank_details_file: None,
             print_rate_and_time: false,
             print_time: false,
             print_all_tasks: false,
@@ -203,6 +211,7 @@ impl MdtestOptions {
         self.directories_only &= !self.shared_file;
         let conflicts = self.item_conflicts().into_iter();
         let all = conflicts.chain(self.data_conflicts()).chain(self.task_conflicts());
+        let all = all.chain(self.collective_conflicts());
         match all.into_iter().find(|(is_wrong, ..)| *is_wrong) {
             Some((_, what, instead)) => Err(MdtestOptionsError::Conflict { what, instead }),
             None => Ok(self),
@@ -297,6 +306,46 @@ impl MdtestOptions {
                 self.shared_file && (self.verify_read || self.verify_write),
                 "the tasks of -S overwrite each other's data, so that it cannot be checked",
                 "leave out -X and --verify-write, or -S",
+            ),
+        ]
+    }
+
+    /// Returns the conflicts of `-c`.
+    fn collective_conflicts(&self) -> [Conflict; 6] {
+        let only_creates = !(self.query || self.read || self.rename || self.remove);
+        let has_one_kind = self.files_only != self.directories_only;
+        let is_shifted = !self.shift.is_multiple_of(self.tasks);
+        let conflict = |is_wrong, what, instead| (self.collective && is_wrong, what, instead);
+        [
+            conflict(
+                self.shared_file,
+                "-c creates the files of each task, and -S shares them",
+                "leave out -c or -S",
+            ),
+            conflict(
+                self.paths.len() > 1,
+                "-c needs one folder: the first task creates the items of all",
+                "leave out -c, or name one folder with -d",
+            ),
+            conflict(
+                self.make_node && self.create,
+                "with -c and -k mdtest creates each file twice",
+                "leave out -c or -k",
+            ),
+            conflict(
+                self.deadline_s > 0,
+                "-c creates the files of all tasks before the time of -W begins for them",
+                "leave out -c or -W",
+            ),
+            conflict(
+                self.unique_directory && !(only_creates && has_one_kind),
+                "with -c and -u mdtest looks for folders that do not exist after its first phase",
+                "leave out -c or -u, or only create: -C with -F or -D",
+            ),
+            conflict(
+                self.unique_directory && is_shifted,
+                "with -c, -u and -N mdtest creates each file in two trees",
+                "leave out -N, -u or -c",
             ),
         ]
     }

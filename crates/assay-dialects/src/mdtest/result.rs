@@ -1,5 +1,7 @@
 //! mdtest's figures, derived from the times of the phases.
 
+use std::collections::BTreeSet;
+
 use assay_model::facts::FileSystemCapacity;
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +21,22 @@ pub struct MdtestReport {
     pub finished: String,
     /// Requested options.
     pub options: MdtestOptions,
+    /// Hosts of the tasks; `None` if tasks are threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<TaskHosts>,
     /// Capacity of the file system of the first folder, if it reports one.
     pub capacity: Option<FileSystemCapacity>,
     /// Tests by number of tasks.
     pub tests: Vec<MdtestTest>,
+}
+
+/// Hosts of the tasks of an MPI job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskHosts {
+    /// Number of hosts.
+    pub nodes: u32,
+    /// A digit for each task: 1 if it runs on the host of the first, otherwise 0.
+    pub map: String,
 }
 
 /// All iterations of one number of tasks.
@@ -84,6 +98,16 @@ pub enum TableKind {
     Rates,
     /// Seconds of a phase, which mdtest labels as ms per operation.
     Times,
+}
+
+impl TaskHosts {
+    /// Returns the hosts of tasks by the host of each.
+    pub fn new<'h>(hosts: impl Iterator<Item = &'h str>) -> Self {
+        let hosts: Vec<&str> = hosts.collect();
+        let digit = |host: &&str| if Some(host) == hosts.first() { '1' } else { '0' };
+        let nodes = hosts.iter().collect::<BTreeSet<_>>().len();
+        Self { nodes: nodes as u32, map: hosts.iter().map(digit).collect() }
+    }
 }
 
 impl PhaseResult {

@@ -1,11 +1,11 @@
 //! Tests of mdtest's options, names and output.
 
-use super::command_line::parse;
+use super::command_line::{parse, parse_for_job};
 use super::layout::{MdtestLayout, TreeSize};
 use super::options::{MdtestOptions, MdtestOptionsError};
 use super::phase::{MdtestPhase, list_phases};
-use super::result::{MdtestReport, MdtestTest, PhaseResult, StonewallProgress};
-use super::text;
+use super::result::{MdtestReport, MdtestTest, PhaseResult, StonewallProgress, TaskHosts};
+use super::{rank_details, text};
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
@@ -86,7 +86,12 @@ fn rejects_conflicts_and_unsupported_options() {
         ("-n 10 -l 2", "above the number of tasks"),
         ("--ranks 2 -n 10 -f 2 -l 1", "above the last"),
         ("--ranks 2 -n 8 -u -N 1 -z 1", "has not created"),
-        ("-c -n 10", "does not support -c: one task"),
+        ("-c -n 10 -S", "-S shares them"),
+        ("--ranks 2 -c -n 10 -u -C -F -d a@b", "-c needs one folder"),
+        ("-c -n 10 -k", "creates each file twice"),
+        ("-c -n 10 -F -W 1", "before the time of -W"),
+        ("-c -n 10 -u", "folders that do not exist"),
+        ("--ranks 2 -c -n 10 -u -C -F -N 1", "each file in two trees"),
         ("-B 1 -n 10", "does not support -B"),
         ("--savePerOpDataCSV x", "single operations are not logged"),
         ("-a DUMMY", "only POSIX is supported"),
@@ -105,6 +110,48 @@ fn rejects_conflicts_and_unsupported_options() {
 }
 
 #[test]
+fn job_of_ranks_determines_the_number_of_tasks() {
+    for (line, ranks, expected) in [
+        ("-n 1", Some(48), 48),
+        ("-n 1 --ranks 4", Some(48), 4),
+        ("-n 1 --ranks 64", Some(48), 48),
+        ("-n 1", None, 1),
+    ] {
+        let options = parse_for_job(&words(line), ranks).unwrap();
+        assert_eq!(options.tasks, expected, "{line}");
+        assert_eq!(options.notes.is_empty(), !line.contains("64"), "{:?}", options.notes);
+    }
+    let hosts = TaskHosts::new(["a", "a", "b", "a"].into_iter());
+    assert_eq!((hosts.nodes, hosts.map.as_str()), (2, "1101"));
+}
+
+#[test]
+fn details_of_tasks_have_the_columns_of_mdtest() {
+    let result = |phase, items, tasks_s: [f64; 2]| PhaseResult {
+        phase,
+        iteration: 0,
+        items,
+        elapsed_s: tasks_s[0],
+        tasks_s: tasks_s.to_vec(),
+        stonewall: None,
+    };
+    let results = vec![
+        result(MdtestPhase::FileCreation, 8, [0.5, 0.25]),
+        result(MdtestPhase::TreeCreation, 1, [0.25, 0.25]),
+    ];
+    let test = MdtestTest { tasks: 2, items: 8, results };
+    expect_test::expect![[r"
+        all,8,,,,,,,,,,,3.2000000000e+01,5.0000000000e-01,,,,,,,8.0000000000e+00,2.5000000000e-01,,
+        0,,,,,,,,,,,,1.6000000000e+01,5.0000000000e-01,,,,,,
+        1,,,,,,,,,,,,3.2000000000e+01,2.5000000000e-01,,,,,,
+    "]]
+    .assert_eq(&rank_details::render_test(&test, 1));
+    assert!(
+        rank_details::render_heading().starts_with("rank,items,rate-Directory creation,time-")
+    );
+}
+
+#[test]
 fn branching_above_the_number_of_directories_is_no_work() {
     let options = options("-b 4294967295 -n 1 -F");
     let layout = MdtestLayout::new(&options, 1, 0).unwrap();
@@ -117,7 +164,11 @@ fn names(layout: &MdtestLayout<'_>, phase: MdtestPhase, task: u32) -> Vec<String
     let order = layout.shuffle(task);
     let name = |position| {
         let mut text = String::new();
-        layout.push_name(phase, (task, position), order.as_deref(), &mut text);
+        let place = match layout.is_collective(phase) {
+            true => layout.locate(phase, position),
+            false => (task, position),
+        };
+        layout.push_name(phase, place, order.as_deref(), &mut text);
         text
     };
     (0..layout.count(phase, task)).map(name).collect()
@@ -132,6 +183,7 @@ fn every_phase_finds_the_items_that_were_created() {
         "--ranks 2 -n 18 -z 2 -b 3 -L -R --random-seed 3",
         "--ranks 2 -n 8 -I 2",
         "--ranks 2 -n 4 -S",
+        "--ranks 3 -n 6 -c -N 1",
         "--ranks 2 -I 3 -z 2",
     ] {
         let options = options(line);
@@ -213,6 +265,7 @@ fn report(line: &str, finished: &str) -> MdtestReport {
         finished: finished.to_owned(),
         tests: vec![MdtestTest { tasks: 2, items: 8, results }],
         options,
+        hosts: None,
         capacity: None,
     }
 }

@@ -7,6 +7,7 @@ use super::phase::MdtestPhase;
 use super::result::{
     IterationStatistics, MdtestReport, MdtestTest, PhaseResult, StonewallProgress, TableKind,
 };
+use crate::exponent::format_exponent;
 use crate::ior::text::format_capacity;
 
 /// Line of `mdtest.c` that reports the shift, which mdtest prints.
@@ -22,16 +23,18 @@ pub fn format_command(words: &[String]) -> String {
 
 /// Renders the text before the tests.
 pub fn render_head(report: &MdtestReport) -> String {
-    let MdtestReport { options, version, command, began, capacity, .. } = report;
+    let MdtestReport { options, version, command, began, capacity, hosts, .. } = report;
     let tasks = options.tasks;
+    let nodes = hosts.as_ref().map_or(1, |hosts| hosts.nodes);
     let mut text = format!(
-        "-- started at {began} --\n\nmdtest-{version} was launched with {tasks} total task(s) on 1 node(s)\n\
+        "-- started at {began} --\n\nmdtest-{version} was launched with {tasks} total task(s) on {nodes} node(s)\n\
          Command line used: {command}\n"
     );
     if options.read && options.read_bytes == 0 {
         text.push_str(OPEN_ONLY_WARNING);
     }
-    let _ = writeln!(text, "Nodemap: {}", "1".repeat(tasks as usize));
+    let map = hosts.as_ref().map_or_else(|| "1".repeat(tasks as usize), |it| it.map.clone());
+    let _ = writeln!(text, "Nodemap: {map}");
     let path = options.paths.first().map_or("", String::as_str);
     let _ = writeln!(text, "{:<20}: {path}", "Path");
     if let Some(capacity) = *capacity {
@@ -186,17 +189,9 @@ fn push_task_values(
                 || vec![0.0; test.tasks as usize],
                 |result| result.task_values(kind),
             );
-            let values: Vec<String> = values.into_iter().map(format_exponent).collect();
+            let values: Vec<String> =
+                values.into_iter().map(|it| format_exponent(it, 6)).collect();
             let _ = writeln!(text, "Test {} {}", phase.title(), values.join(","));
         }
     }
-}
-
-/// Formats like C's `%e`: `1.234560e+04`.
-fn format_exponent(value: f64) -> String {
-    let text = format!("{value:.6e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let number: i32 = exponent.parse().unwrap_or(0);
-    let sign = if number < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", number.abs())
 }

@@ -21,7 +21,7 @@ use assay_model::path_text;
                   -k -K -E                  keep files, keep them after errors, use existing files\n  \
                   -f FILE                   script with several tests\n  \
                   -O summaryFormat=JSON|CSV,summaryFile=FILE   and any option by its long name\n\n\
-                  assay's own options: --dryRun prints the plan; --destroy-data=PATH allows a test to overwrite a device \
+                  assay's own options: --version prints the version of IOR whose output this is; --dryRun prints the plan; --destroy-data=PATH allows a test to overwrite a device \
                   or a file that assay did not create; --target-on-root allows the root's file system \
                   where a volume should be mounted. The run is stored: --store=DIR, --label=NAME, --no-store. \
                   Under mpirun, --mpi=PREFIX and --mpi-library=FILE name the MPI library. \

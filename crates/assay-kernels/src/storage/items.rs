@@ -16,6 +16,7 @@ use assay_model::workload::file_set::FileOperation;
 
 pub use self::root::ItemRoot;
 use self::task::Task;
+use super::PhaseStart;
 use super::error::StorageError;
 
 mod root;
@@ -143,11 +144,16 @@ struct PassState<'s> {
     intervals: Mutex<Vec<FileTally>>,
 }
 
-/// Runs one pass. The first failure ends it, and so does `stop`.
+/// Runs one pass. The first failure ends it, and so does `stop`. `on_ready` decides about the start
+/// once all tasks are ready; without a start nothing is done.
 ///
 /// # Errors
 /// [`StorageError`] when a folder cannot be opened or a thread cannot be started.
-pub fn run(pass: &ItemPass<'_>, stop: &AtomicBool) -> Result<ItemOutcome, StorageError> {
+pub fn run(
+    pass: &ItemPass<'_>,
+    stop: &AtomicBool,
+    on_ready: &mut dyn FnMut() -> PhaseStart,
+) -> Result<ItemOutcome, StorageError> {
     let tasks: Vec<Task<'_, '_>> = pass
         .tasks
         .iter()
@@ -161,8 +167,24 @@ pub fn run(pass: &ItemPass<'_>, stop: &AtomicBool) -> Result<ItemOutcome, Storag
         failure: Mutex::default(),
         intervals: Mutex::default(),
     };
-    let (progress, elapsed) = state.run_tasks(tasks)?;
+    let (progress, elapsed) = state.run_tasks(tasks, on_ready)?;
     Ok(state.into_outcome(progress, elapsed))
+}
+
+/// Merges the outcomes of tasks that began together, in the order of tasks.
+pub fn merge_outcomes(parts: Vec<ItemOutcome>) -> ItemOutcome {
+    let (mut tallies, mut tasks, mut failure) = (Vec::new(), Vec::new(), None);
+    let (mut elapsed_s, mut is_interrupted) = (0.0, false);
+    for part in parts {
+        elapsed_s = part.files.elapsed_s.max(elapsed_s);
+        is_interrupted |= part.files.ended == EndReason::Interrupted;
+        for (number, interval) in part.intervals.iter().enumerate() {
+            add_tally(&mut tallies, number, &interval.tally);
+        }
+        tasks.extend(part.tasks);
+        failure = failure.or(part.failure);
+    }
+    to_outcome(tallies, (tasks, elapsed_s), failure, is_interrupted)
 }
 
 impl PassState<'_> {
@@ -170,6 +192,7 @@ impl PassState<'_> {
     fn run_tasks(
         &self,
         tasks: Vec<Task<'_, '_>>,
+        on_ready: &mut dyn FnMut() -> PhaseStart,
     ) -> Result<(Vec<TaskProgress>, Duration), StorageError> {
         let is_released = OnceLock::new();
         thread::scope(|scope| {
@@ -189,7 +212,8 @@ impl PassState<'_> {
                     }
                 }
             }
-            is_released.get_or_init(|| true);
+            let starts = on_ready() != PhaseStart::Never;
+            is_released.get_or_init(|| starts);
             let progress =
                 threads.into_iter().map(|it| it.join().unwrap_or_default()).collect();
             let elapsed = self.started.get().map_or(Duration::ZERO, Instant::elapsed);
@@ -209,43 +233,55 @@ impl PassState<'_> {
 
     /// Adds the tally of a task to an interval.
     fn add_tally(&self, interval: usize, tally: &FileTally) {
-        let mut intervals = self.intervals.lock().even_if_poisoned();
-        if intervals.len() <= interval {
-            intervals.resize_with(interval + 1, FileTally::default);
-        }
-        intervals[interval].merge(tally);
+        add_tally(&mut self.intervals.lock().even_if_poisoned(), interval, tally);
     }
 
     fn into_outcome(self, tasks: Vec<TaskProgress>, elapsed: Duration) -> ItemOutcome {
-        let elapsed_s = elapsed.as_secs_f64();
         let tallies = std::mem::take(&mut *self.intervals.lock().even_if_poisoned());
-        let last = tallies.len().saturating_sub(1);
-        let mut total = FileTally::default();
-        let mut intervals = Vec::new();
-        for (number, tally) in tallies.into_iter().enumerate() {
-            total.merge(&tally);
-            let start_s = INTERVAL.as_secs_f64() * number as f64;
-            let end_s =
-                if number == last { elapsed_s } else { start_s + INTERVAL.as_secs_f64() };
-            intervals.push(FileInterval {
-                start_s,
-                length_s: end_s - start_s,
-                warmup: false,
-                tally,
-                cpu_user: 0.0,
-                cpu_system: 0.0,
-            });
-        }
         let failure = self.failure.into_inner().unwrap_or_default();
-        let ended = match (&failure, self.stop.load(Ordering::Relaxed)) {
-            (_, true) => EndReason::Interrupted,
-            (Some(_), false) => EndReason::Errors,
-            (None, false) => EndReason::Work,
-        };
-        let error_count = u64::from(failure.is_some());
-        let files = FileOutcome { elapsed_s, total, errors: Vec::new(), error_count, ended };
-        ItemOutcome { files, intervals, tasks, failure }
+        let is_interrupted = self.stop.load(Ordering::Relaxed);
+        to_outcome(tallies, (tasks, elapsed.as_secs_f64()), failure, is_interrupted)
     }
+}
+
+fn add_tally(intervals: &mut Vec<FileTally>, number: usize, tally: &FileTally) {
+    if intervals.len() <= number {
+        intervals.resize_with(number + 1, FileTally::default);
+    }
+    intervals[number].merge(tally);
+}
+
+/// Returns the outcome of all tasks by their tallies in each interval.
+fn to_outcome(
+    tallies: Vec<FileTally>,
+    (tasks, elapsed_s): (Vec<TaskProgress>, f64),
+    failure: Option<ItemFailure>,
+    is_interrupted: bool,
+) -> ItemOutcome {
+    let last = tallies.len().saturating_sub(1);
+    let mut total = FileTally::default();
+    let mut intervals = Vec::new();
+    for (number, tally) in tallies.into_iter().enumerate() {
+        total.merge(&tally);
+        let start_s = INTERVAL.as_secs_f64() * number as f64;
+        let end_s = if number == last { elapsed_s } else { start_s + INTERVAL.as_secs_f64() };
+        intervals.push(FileInterval {
+            start_s,
+            length_s: end_s - start_s,
+            warmup: false,
+            tally,
+            cpu_user: 0.0,
+            cpu_system: 0.0,
+        });
+    }
+    let ended = match (&failure, is_interrupted) {
+        (_, true) => EndReason::Interrupted,
+        (Some(_), false) => EndReason::Errors,
+        (None, false) => EndReason::Work,
+    };
+    let error_count = u64::from(failure.is_some());
+    let files = FileOutcome { elapsed_s, total, errors: Vec::new(), error_count, ended };
+    ItemOutcome { files, intervals, tasks, failure }
 }
 
 impl ItemOperation {
@@ -263,7 +299,7 @@ impl ItemOperation {
     }
 
     /// Returns the verb of failures.
-    const fn verb(self) -> &'static str {
+    pub const fn verb(self) -> &'static str {
         match self {
             Self::MakeDirectory | Self::Create(_) | Self::MakeNode => "create",
             Self::Query => "query",

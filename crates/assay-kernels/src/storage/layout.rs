@@ -16,10 +16,10 @@ use assay_model::workload::storage::{
     StorageTiming, StorageWorkload, TargetOpening, Verify, WriteSync,
 };
 
-use super::content;
 use super::error::StorageError;
 use super::hard_links;
 use super::{OpenTargets, PhaseControl, run};
+use super::{address_content, content};
 
 mod gaps;
 
@@ -54,12 +54,13 @@ pub fn lay_out(
         .open(control.1.open_path(&target.path))
         .map_err(failed)?;
     hard_links::refuse(&file, &target.path)?;
+    let contents = NewContents { data, seed, address_seed: target.data_seed };
     let gaps = gaps::find(&file, size_bytes);
     reserve(&file, size_bytes, 0)
         .map_err(|error| layout_error(target, 0, &error.to_string()))?;
     if let Some(gaps) = gaps {
         let progress = &mut |done| on_progress(done, size_bytes);
-        return gaps::fill(&file, &gaps, (data, seed), control.0, progress)
+        return gaps::fill(&file, &gaps, contents, control.0, progress)
             .map_err(|error| layout_error(target, 0, &error.to_string()));
     }
     let whole = size_bytes / WRITE_BYTES * WRITE_BYTES;
@@ -67,7 +68,7 @@ pub fn lay_out(
     if whole > 0 {
         write_pieces(target, data, (seed, whole, size_bytes), control, on_progress)?;
     }
-    write_rest(&file, whole, size_bytes, data, seed)
+    write_rest(&file, whole, size_bytes, contents)
         .and_then(|()| file.sync_all())
         .map_err(|error| layout_error(target, whole, &error.to_string()))?;
     drop_from_cache(&file);
@@ -99,6 +100,15 @@ pub fn create_unwritten(
         NewFile::Empty => Ok(()),
     };
     made.map_err(|error| layout_error(target, 0, &error.to_string()))
+}
+
+/// Contents of a new file.
+#[derive(Debug, Clone, Copy)]
+struct NewContents<'d> {
+    data: &'d StorageData,
+    seed: u64,
+    /// Seed of data that its address determines.
+    address_seed: Option<u64>,
 }
 
 /// Writes all whole pieces, with an engine.
@@ -175,16 +185,10 @@ fn fill_workload(
 }
 
 /// Writes the rest after the last whole piece, through the page cache.
-fn write_rest(
-    file: &File,
-    from: u64,
-    to: u64,
-    data: &StorageData,
-    seed: u64,
-) -> io::Result<()> {
+fn write_rest(file: &File, from: u64, to: u64, contents: NewContents<'_>) -> io::Result<()> {
     // The rest is smaller than one piece.
     let mut memory = vec![0; (to - from) as usize];
-    write_piece(file, &mut memory, from, data, seed)
+    write_piece(file, &mut memory, from, contents)
 }
 
 /// Writes one piece of new contents.
@@ -192,9 +196,13 @@ fn write_piece(
     file: &File,
     memory: &mut [u8],
     from: u64,
-    data: &StorageData,
-    seed: u64,
+    contents: NewContents<'_>,
 ) -> io::Result<()> {
+    let NewContents { data, seed, address_seed } = contents;
+    if let Some(seed) = address_seed {
+        address_content::fill(memory, from, seed, false);
+        return file.write_all_at(memory, from);
+    }
     content::fill(memory, data.compressible, seed ^ from);
     if data.verify != Verify::Off {
         content::stamp_sectors(memory, from, 0);

@@ -83,7 +83,7 @@ impl<'a> PhaseState<'a> {
     ) -> Self {
         let verified = |(index, opened): (usize, &'a OpenedTarget)| PhaseTarget {
             opened,
-            generations: (workload.data.verify != Verify::Off).then(|| {
+            generations: is_stamped(workload, index).then(|| {
                 let bytes = block_bytes(workload, index, opened.area.start);
                 BlockGenerations::new(opened.area, bytes, mark, unwritten_stamp(opened))
             }),
@@ -129,6 +129,11 @@ impl<'a> PhaseState<'a> {
     pub(super) fn is_given_up(&self) -> bool {
         self.targets.iter().all(PhaseTarget::is_given_up)
     }
+}
+
+/// Whether the data of a target is verified by stamps.
+pub(super) fn is_stamped(workload: &StorageWorkload, target: usize) -> bool {
+    workload.data.verify != Verify::Off && workload.targets[target].data_seed.is_none()
 }
 
 /// Returns the largest block size that divides all offsets and lengths of I/O to a target, whose

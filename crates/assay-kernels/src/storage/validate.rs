@@ -198,7 +198,7 @@ pub(super) fn check_targets(
                 )
             })?;
             let stamped =
-                if workload.data.verify == Verify::Off { 1 } else { SECTOR_BYTES as u64 };
+                if phase::is_stamped(workload, index) { SECTOR_BYTES as u64 } else { 1 };
             let granule = opened.granule.max(stamped);
             let room_blocks = || room / phase::block_bytes(workload, index, opened.area.start);
             refuse_if(stamped > 1 && room_blocks() > MAX_VERIFIED_BLOCKS, || {

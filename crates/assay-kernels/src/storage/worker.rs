@@ -109,6 +109,8 @@ pub(super) struct IoSlot {
     /// Time at which the submitting call returned, if that is timed.
     submit_returned_ns: u64,
     stamp: u64,
+    /// Address and length of the last write whose data its address determined.
+    noise: Option<(u64, u32)>,
 }
 
 /// Stage of a slot.
@@ -138,6 +140,7 @@ impl IoSlot {
             submitted_ns: 0,
             submit_returned_ns: 0,
             stamp: 0,
+            noise: None,
         }
     }
 }
@@ -551,6 +554,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         let bytes = u64::from(state.bytes);
         let target = state.target as usize;
         let verify = self.phase.workload.data.verify;
+        self.verify_address(slot);
         if let Some(generations) = &self.phase.targets[target].generations {
             match state.stage {
                 SlotStage::Write => {

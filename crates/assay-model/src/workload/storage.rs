@@ -224,6 +224,10 @@ pub struct StorageTarget {
     pub sync: WriteSync,
     /// Whether a final `fsync` is part of the measured time.
     pub sync_at_end: bool,
+    /// Seed of the data, which seed and address determine, so that other processes can check it;
+    /// `None` = unique data, which only a stamp can verify.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_seed: Option<u64>,
     /// Preparation before the first I/O.
     #[serde(default, skip_serializing_if = "TargetOpening::is_usual")]
     pub opening: TargetOpening,
@@ -245,6 +249,7 @@ impl StorageTarget {
             direct: false,
             sync: WriteSync::None,
             sync_at_end: false,
+            data_seed: None,
             opening: TargetOpening::default(),
         }
     }

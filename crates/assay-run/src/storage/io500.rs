@@ -219,11 +219,13 @@ impl<'r> Io500Run<'r> {
         let mut options =
             parsed.map_err(|error| CommandFailure::measurement(error.to_string()))?;
         options.target_on_root = self.options.target_on_root;
-        let report = mdtest::begin_report(options.clone(), ("", String::new()));
+        let report =
+            mdtest::begin_report(options.clone(), &JobTasks::Threads, ("", String::new()));
         let opening = unstored(mdtest::plan(&options), mdtest::LANGUAGE, words);
         let mut silent = SilentListener;
         let recording = (opening, self.options.store.as_deref(), &mut silent as _);
-        let report = mdtest::run(report, recording, self.stop, &mut |_| {})?;
+        let report =
+            mdtest::run((report, &JobTasks::Threads), recording, self.stop, &mut |_| {})?;
         let mut results = report.tests.iter().flat_map(|test| &test.results);
         let result = results.rfind(|it| it.phase.is_of_files());
         let result = result.ok_or_else(|| nothing_measured(phase))?;

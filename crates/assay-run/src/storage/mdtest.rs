@@ -1,6 +1,6 @@
 //! Runs mdtest's phases in order and stores them.
 //!
-//! Tasks are threads of this process. The caller receives events as they happen; nothing here
+//! Tasks are threads of this process, or the ranks of an MPI job. The caller receives events as they happen; nothing here
 //! prints.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_dialects::mdtest::layout::TreeSize;
 use assay_dialects::mdtest::options::MdtestOptions;
 use assay_dialects::mdtest::phase::{MdtestPhase, list_phases};
-use assay_dialects::mdtest::result::{MdtestReport, MdtestTest, PhaseResult};
+use assay_dialects::mdtest::result::{MdtestReport, MdtestTest, PhaseResult, TaskHosts};
 use assay_fleet::capacity;
 use assay_model::path_text;
 use assay_model::phrase::Phrase;
@@ -22,6 +22,7 @@ use jiff::Zoned;
 use self::iteration::Iteration;
 use self::record::TestRecord;
 use self::test_folders::TestFolders;
+use super::job_tasks::JobTasks;
 use super::volume;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
@@ -30,8 +31,10 @@ use crate::stored_outcome::ToolOutcome;
 
 mod iteration;
 mod phase_outcome;
+mod rank_details;
 mod record;
 mod status_file;
+pub mod task_pass;
 mod test_folders;
 
 pub use self::test_folders::check;
@@ -73,35 +76,44 @@ struct MdtestStep {
     phase: MdtestPhase,
 }
 
-/// Begins the report of a run. The file system is that of the first folder.
+/// Begins the report of a run on these tasks. The file system is that of the first folder.
 pub fn begin_report(
     options: MdtestOptions,
+    tasks: &JobTasks,
     (version, command): (&str, String),
 ) -> MdtestReport {
+    let hosts = match tasks {
+        JobTasks::Threads => None,
+        JobTasks::Ranks(ranks) => {
+            Some(TaskHosts::new(ranks.hosts().take(options.tasks as usize)))
+        }
+    };
     let path = options.paths.first().map(|path| path_text::decode_path(path));
     MdtestReport {
         version: version.to_owned(),
         command,
         began: format_now(),
         finished: String::new(),
+        hosts,
         capacity: path.and_then(|path| capacity::file_system_capacity(&path)),
         options,
         tests: vec![],
     }
 }
 
-/// Runs all phases; returns the report as stored. `folder` is that of the store, which also lists
+/// Runs all phases on all tasks; returns the report as stored. `folder` is that of the store, which also lists
 /// the created folders.
 ///
 /// # Errors
 /// When a phase fails or cannot be stored, or the run is interrupted.
 pub fn run(
-    mut report: MdtestReport,
+    (mut report, tasks): (MdtestReport, &JobTasks),
     (opening, folder, listener): (RecordingRequest<'_>, Option<&Path>, &mut dyn Listener),
     stop: &AtomicBool,
     on: &mut MdtestListener<'_>,
 ) -> Result<MdtestReport, CommandFailure> {
     let options = report.options.clone();
+    rank_details::begin_file(&options)?;
     let mut folders = TestFolders::open(&options, folder)?;
     let mut recording = Recording::begin(opening, listener)?;
     on(MdtestEvent::RunStarted { report: &report });
@@ -110,7 +122,7 @@ pub fn run(
     {
         on(MdtestEvent::StatusFileMissing { file });
     }
-    let verdict = run_tests((&mut report, &mut folders), &mut recording, stop, on);
+    let verdict = run_tests((&mut report, &mut folders, tasks), &mut recording, stop, on);
     let is_stopped = stop.load(Ordering::Relaxed);
     let cleaned = folders.close(verdict.is_err() || is_stopped, on);
     let verdict = match is_stopped {
@@ -129,7 +141,7 @@ pub fn run(
 
 /// Runs the tests in order, up to the first that fails.
 fn run_tests(
-    (report, folders): (&mut MdtestReport, &mut TestFolders),
+    (report, folders, job): (&mut MdtestReport, &mut TestFolders, &JobTasks),
     recording: &mut Recording<'_>,
     stop: &AtomicBool,
     on: &mut MdtestListener<'_>,
@@ -141,10 +153,11 @@ fn run_tests(
         report.tests.push(MdtestTest { tasks, items, results: vec![] });
         let Some(test) = report.tests.last_mut() else { continue };
         on(MdtestEvent::TestStarted { test });
-        let mut record = TestRecord::new(&options, (tasks, items), &steps);
+        let mut record = TestRecord::new((&options, job), (tasks, items), &steps);
         let mut verdict = Ok(());
         for number in 0..options.iterations {
-            let mut iteration = Iteration::new(&options, (tasks, number), folders, stop)?;
+            let mut iteration =
+                Iteration::new(&options, (tasks, number), (&mut *folders, job), stop)?;
             verdict = iteration.run(recording, (&mut *test, &mut record), on);
             if verdict.is_err() || stop.load(Ordering::Relaxed) {
                 break;
@@ -155,6 +168,7 @@ fn run_tests(
         if stop.load(Ordering::Relaxed) {
             break;
         }
+        rank_details::append(&options, test)?;
         on(MdtestEvent::TestEnded { test });
     }
     Ok(())

@@ -39,6 +39,25 @@ fn number(document: &Value, phase: &str, metric: &str) -> f64 {
     found["median"].as_f64().unwrap()
 }
 
+/// The configuration of the program IO500 is a suite; an unknown key is named with its line.
+#[test]
+fn configuration_of_the_program_is_a_suite() {
+    let world = World::new();
+    std::fs::create_dir(world.path("data")).unwrap();
+    let config = "[global]\ndatadir = data # here\n[debug]\nstonewall-time = 1\n[ior-easy]\nblockSize = 8m\n\
+                  [ior-hard]\nsegmentCount = 20\n[mdtest-easy]\nn = 150\n[mdtest-hard]\nn = 250\n";
+    world.write("config.ini", config);
+    world.assay(&["run", "config.ini", "--target-on-root"]).succeeded();
+    let document = world.json(&["show", "--json"]);
+    let tasks = number(&document, "mdtest-easy-write", "files") / 150.0;
+    assert!(tasks >= 1.0 && tasks.fract().abs() < 1e-9, "{tasks}");
+    assert!((number(&document, "mdtest-hard-read", "files") / 250.0 - tasks).abs() < 1e-9);
+    world.write("config.ini", &format!("{config}files = 3\n"));
+    let reported = world.assay(&["run", "config.ini"]).failed_with(3).err;
+    assert!(reported.contains("[mdtest-hard] of IO500 has no key `files`"), "{reported}");
+    assert!(reported.contains("config.ini:13:1"), "{reported}");
+}
+
 #[test]
 fn phases_count_known_files_and_leave_nothing() {
     let world = world_with_suite();

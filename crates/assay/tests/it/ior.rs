@@ -67,6 +67,38 @@ fn read_check_detects_corrupt_data() {
     assert!(outcome.err.contains("checked"), "{}", outcome.err);
 }
 
+/// Lines of IO500's kind: the write does not check, and the transfers are no multiple of a sector.
+#[test]
+fn read_check_finds_a_corrupt_byte_in_transfers_of_any_size() {
+    for (line, file, byte) in [
+        ("-t 47008 -b 47008 -s 9", "checked", 470_079),
+        ("-t 47008 -b 47008 -s 9", "checked", 47_007),
+        ("-t 1000 -b 5000 -s 3 -F", "checked.00000001", 0),
+        ("-t 32k -b 64k -F -C -Q 1 -G 27", "checked.00000000", 40_000),
+        ("-t 8 -b 24 -s 4", "checked", 100),
+    ] {
+        let world = World::new();
+        let line = format!("-N 2 {line} -k -o checked");
+        ior(&world, &format!("{line} -w")).succeeded();
+        ior(&world, &format!("{line} -r -R")).succeeded();
+        let mut bytes = std::fs::read(world.path(file)).unwrap();
+        bytes[byte] ^= 1;
+        std::fs::write(world.path(file), bytes).unwrap();
+        let outcome = ior(&world, &format!("{line} -r -R")).failed_with(4);
+        assert!(outcome.err.contains("wrong data: byte "), "{line}: {}", outcome.err);
+        ior(&world, &format!("{line} -r")).succeeded();
+    }
+}
+
+/// Data is checked in transfers of another size than it was written in, and not with another seed.
+#[test]
+fn seed_of_the_data_counts_and_not_the_size_of_transfers() {
+    let world = World::new();
+    ior(&world, "-N 2 -b 141024 -t 47008 -G 27 -w -k -o checked").succeeded();
+    ior(&world, "-N 1 -b 282048 -t 141024 -G 27 -r -R -k -o checked").succeeded();
+    ior(&world, "-N 1 -b 282048 -t 141024 -G 28 -r -R -k -o checked").failed_with(4);
+}
+
 #[test]
 fn random_offsets_with_csv_summary() {
     let world = World::new();

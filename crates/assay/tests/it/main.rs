@@ -34,6 +34,7 @@ mod kernel_counters;
 mod local_times;
 mod mdtest;
 mod mdtest_differential;
+mod mdtest_ranks;
 mod measurements;
 mod mpi;
 mod mpi_run;

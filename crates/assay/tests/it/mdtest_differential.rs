@@ -32,6 +32,10 @@ const LINES: &[&str] = &[
     "-n 3 -F -C --showRankStatistics --print-all-procs",
     "-n 6 -N 1 -w 10 -e 10 -F -X --verify-write -G 3",
     "-n 4 -u -z 1 -b 2 -N 2 -D",
+    "-n 4 -c -C -w 10",
+    "-n 4 -c -N 1",
+    "-n 6 -c -u -z 1 -b 2 -C -F",
+    "-n 3 -c -i 2 -z 1",
     "-n 20 -t -w 3901 -e 3901 -P -G 27 -N 1 -F -d d -x x -C -Y -W 300 -a POSIX",
     "-n 6 -u -L -F -N 1 -x x -C -W 300 -a POSIX ; -n 6 -u -L -F -N 1 -x x -T -a POSIX ; \
      -n 6 -u -L -F -N 1 -x x -r -a POSIX",
@@ -46,7 +50,7 @@ fn output_and_files_are_those_of_mdtest() {
         assert!(output.status.success(), "{words:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     });
-    let recorded = expect_test::expect_file!["../fixtures/mdtest-outputs.txt"];
+    let recorded = recorded_outputs();
     if is_installed("mdtest") && is_installed("mpirun") {
         let real = describe_all(run_mdtest);
         recorded.assert_eq(&real);
@@ -54,6 +58,11 @@ fn output_and_files_are_those_of_mdtest() {
     } else {
         recorded.assert_eq(&own);
     }
+}
+
+/// Returns the outputs of mdtest.
+pub(crate) fn recorded_outputs() -> expect_test::ExpectFile {
+    expect_test::expect_file!["../fixtures/mdtest-outputs.txt"]
 }
 
 fn is_installed(program: &str) -> bool {
@@ -77,7 +86,7 @@ fn run_mdtest(world: &World, words: Vec<&str>) -> String {
 }
 
 /// Runs all lines; returns their outputs without figures, and what each leaves.
-fn describe_all(run: impl Fn(&World, Vec<&str>) -> String) -> String {
+pub(crate) fn describe_all(run: impl Fn(&World, Vec<&str>) -> String) -> String {
     let mut text = String::new();
     for line in LINES {
         let world = World::new();

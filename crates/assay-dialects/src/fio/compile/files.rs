@@ -154,6 +154,7 @@ pub(super) fn build_target(
         direct: job.direct && !makes_calls,
         sync: if makes_calls { WriteSync::None } else { job.sync },
         sync_at_end: job.sync_at_end && job.rw.writes && !makes_calls,
+        data_seed: None,
         opening: opening(job),
     }
 }

@@ -102,6 +102,7 @@ impl Compiler<'_, '_> {
                     direct: flags.direct,
                     sync: flags.sync,
                     sync_at_end: flags.sync_at_end,
+                    data_seed: None,
                     opening: TargetOpening::default(),
                 }));
             }

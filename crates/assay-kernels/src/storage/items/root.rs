@@ -35,6 +35,11 @@ impl ItemRoot {
         Ok(Self { name, folder, device, has_openat2: probe.is_ok() })
     }
 
+    /// Returns the first component of the names of its items.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns the folder.
     pub const fn folder(&self) -> &File {
         &self.folder

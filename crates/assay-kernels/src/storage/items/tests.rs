@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::*;
+use crate::storage::files::record_requested;
 
 /// Folder that is removed when dropped.
 struct Folder(PathBuf);
@@ -61,7 +62,7 @@ fn run_pass(
 ) -> ItemOutcome {
     let tasks = (0..3).map(|task| items(folder, roots, task, count)).collect();
     let pass = ItemPass { operation, tasks, deadline_s: None };
-    run(&pass, &AtomicBool::new(false)).unwrap()
+    run(&pass, &AtomicBool::new(false), &mut || PhaseStart::Now).unwrap()
 }
 
 const CONTENTS: NewFileContents =
@@ -185,7 +186,7 @@ fn directories_are_not_reached_through_links() {
             ..items(root.path(), &roots, 0, 1)
         };
         let pass = ItemPass { operation, tasks: vec![items], deadline_s: None };
-        let outcome = run(&pass, &AtomicBool::new(false)).unwrap();
+        let outcome = run(&pass, &AtomicBool::new(false), &mut || PhaseStart::Now).unwrap();
         assert!(outcome.failure.is_some(), "{operation:?}");
     }
     assert_eq!(names_in(&at("other")), ["f"]);
@@ -219,9 +220,42 @@ fn deadline_ends_each_task_after_an_item() {
         vec![items(root.path(), &roots, 0, 1_000_000), items(root.path(), &roots, 1, 1)];
     let operation = ItemOperation::Create(NewFileContents { bytes: 0, ..CONTENTS });
     let pass = ItemPass { operation, tasks, deadline_s: Some(0.01) };
-    let outcome = run(&pass, &AtomicBool::new(false)).unwrap();
+    let outcome = run(&pass, &AtomicBool::new(false), &mut || PhaseStart::Now).unwrap();
     let [first, second] = outcome.tasks[..] else { panic!("{:?}", outcome.tasks) };
     assert!(first.done >= 1 && first.done < 1_000_000, "{first:?}");
     assert_eq!(second.done, 1);
     assert_eq!(outcome.files.total.requested.count, first.done + 1);
+}
+
+#[test]
+fn pass_without_start_does_nothing() {
+    let root = Folder::new("no-start");
+    let roots = open_root(root.path());
+    let tasks = vec![items(root.path(), &roots, 0, 5)];
+    let pass = ItemPass { operation: ItemOperation::MakeDirectory, tasks, deadline_s: None };
+    let outcome = run(&pass, &AtomicBool::new(false), &mut || PhaseStart::Never).unwrap();
+    assert_eq!(outcome.files.total.requested.count, 0);
+    assert_eq!(std::fs::read_dir(root.path().join("t")).unwrap().count(), 0);
+}
+
+#[test]
+fn merged_outcomes_have_all_tasks_and_the_longest_time() {
+    let part = |counts: &[u64], elapsed_s: f64| {
+        let tally = |count: &u64| {
+            let mut tally = FileTally::default();
+            (0..*count).for_each(|_| record_requested(&mut tally, 1000, None));
+            tally
+        };
+        let progress = TaskProgress { done: counts.iter().sum(), elapsed_s };
+        let tallies = counts.iter().map(tally).collect();
+        to_outcome(tallies, (vec![progress], elapsed_s), None, false)
+    };
+    let outcome = merge_outcomes(vec![part(&[3, 2, 1], 0.6), part(&[4], 0.1)]);
+    assert_eq!(outcome.files.total.requested.count, 10);
+    let counts: Vec<u64> =
+        outcome.intervals.iter().map(|it| it.tally.requested.count).collect();
+    assert_eq!(counts, [7, 2, 1]);
+    assert_eq!(outcome.tasks.iter().map(|it| it.done).collect::<Vec<_>>(), [6, 4]);
+    let length: f64 = outcome.intervals.iter().map(|it| it.length_s).sum();
+    assert!((length - 0.6).abs() < 1e-9, "{length}");
 }

@@ -7,9 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_model::workload::storage::StorageData;
-
-use super::{WRITE_BYTES, drop_from_cache, write_piece};
+use super::{NewContents, WRITE_BYTES, drop_from_cache, write_piece};
 
 /// Returns the parts of the first `size_bytes` that were never written; `None` if nothing was, or if the file
 /// system does not tell.
@@ -38,7 +36,7 @@ pub(super) fn find(file: &File, size_bytes: u64) -> Option<Vec<Range<u64>>> {
 pub(super) fn fill(
     file: &File,
     gaps: &[Range<u64>],
-    (data, seed): (&StorageData, u64),
+    contents: NewContents<'_>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
@@ -49,7 +47,7 @@ pub(super) fn fill(
                 return Ok(());
             }
             let bytes = (gap.end - from).min(WRITE_BYTES);
-            write_piece(file, &mut memory[..bytes as usize], from, data, seed)?;
+            write_piece(file, &mut memory[..bytes as usize], from, contents)?;
             on_progress(from + bytes);
         }
     }
@@ -73,7 +71,7 @@ fn seek(file: &File, from: u64, whence: libc::c_int) -> io::Result<Option<u64>> 
 mod tests {
     use std::os::unix::fs::FileExt;
 
-    use assay_model::workload::storage::Verify;
+    use assay_model::workload::storage::{StorageData, Verify};
 
     use super::*;
 
@@ -92,7 +90,8 @@ mod tests {
         assert_eq!(gaps, [0..3 * MIB, 4 * MIB..8 * MIB]);
         let never = AtomicBool::new(false);
         let data = StorageData { compressible: 0.0, verify: Verify::Off };
-        fill(&file, &gaps, (&data, 5), &never, &mut |_| ()).unwrap();
+        let contents = NewContents { data: &data, seed: 5, address_seed: None };
+        fill(&file, &gaps, contents, &never, &mut |_| ()).unwrap();
         assert_eq!(find(&file, 8 * MIB), Some(vec![]));
         let mut read = vec![0; 8 * MIB as usize];
         file.read_exact_at(&mut read, 0).unwrap();

@@ -5,11 +5,11 @@ use std::io;
 use assay_model::storage_outcome::{
     ErrorCause, FatalError, IoFailure, IoOperation, JournalEntry,
 };
-use assay_model::workload::storage::{StorageStream, StreamBehavior, WriteContent};
+use assay_model::workload::storage::{StorageStream, StreamBehavior, Verify, WriteContent};
 
-use super::super::content;
 use super::super::engine::StorageEngine;
 use super::super::timeline;
+use super::super::{address_content, content};
 use super::{IoSlot, SlotStage, StorageWorker};
 
 /// Returns the operation that has the latency of a stream's calls on files, if it makes any: fio counts
@@ -193,6 +193,33 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             });
             self.note_damage();
         }
+    }
+
+    /// Compares data that was read with that of its address, if that determines the data; reports the
+    /// first sector that differs.
+    pub(super) fn verify_address(&mut self, slot: u32) {
+        let state = self.slots[slot as usize];
+        let workload = self.phase.workload;
+        let is_read = matches!(state.stage, SlotStage::Read | SlotStage::ReadBack);
+        let seed = workload.targets[state.target as usize].data_seed;
+        let verifies = is_read && workload.data.verify != Verify::Off;
+        let Some(seed) = seed.filter(|_| verifies) else { return };
+        let memory = self.buffers.readable(slot, state.bytes as usize);
+        let Some(at) = address_content::find_damage(memory, state.offset, seed) else { return };
+        let byte = state.offset + at as u64;
+        let sector_bytes = content::SECTOR_BYTES as u64;
+        let sector = byte / sector_bytes * sector_bytes;
+        let end = (sector + sector_bytes).min(state.offset + u64::from(state.bytes));
+        let offset = sector.max(state.offset);
+        self.recorder.record_failure(IoFailure {
+            stream: self.stream,
+            target: state.target as usize,
+            operation: IoOperation::Read,
+            offset,
+            bytes: end - offset,
+            reason: format!("wrong data: byte {byte} has another value than was written"),
+        });
+        self.note_damage();
     }
 
     /// Compares every sector that was read with its expected stamp, or all of it with the pattern.

@@ -1,16 +1,26 @@
 //! Data of the writes of a worker.
 
-use super::super::content;
 use super::super::engine::StorageEngine;
+use super::super::{address_content, content};
 use super::StorageWorker;
 
 impl<E: StorageEngine> StorageWorker<'_, E> {
     /// Generates the data of a write.
     pub(super) fn prepare_data(&mut self, slot: u32) {
         let state = &mut self.slots[slot as usize];
+        let target = &self.phase.workload.targets[state.target as usize];
+        let before = state.noise.filter(|(_, bytes)| *bytes >= state.bytes);
         let memory = self.buffers.writable(slot, state.bytes as usize);
         self.serial += 1;
         let has_pattern = self.content.is_some_and(|content| !content.pattern.is_empty());
+        if let Some(seed) = target.data_seed {
+            let is_noise = before.is_some_and(|(address, _)| {
+                address_content::has_same_noise(address, state.offset)
+            });
+            address_content::fill(memory, state.offset, seed, is_noise);
+            state.noise = Some((state.offset, state.bytes));
+            return;
+        }
         match (&self.phase.targets[state.target as usize].generations, self.content) {
             (Some(generations), _) => {
                 state.stamp = generations.next_stamp(state.offset, u64::from(state.bytes));

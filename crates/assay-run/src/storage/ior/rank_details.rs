@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use assay_dialects::exponent::format_exponent;
 use assay_dialects::ior::compile::IorAccess;
 use assay_dialects::ior::options::IorOptions;
 use assay_model::path_text;
@@ -62,45 +63,14 @@ fn format_ranks(
         let seconds = own + rest_s;
         let with_open = seconds + outcome.open_s + outcome.close_s;
         let figures = [with_open, seconds, bytes / with_open, bytes / seconds];
-        let figures = figures.map(format_exponent);
+        let figures = figures.map(|it| format_exponent(it, 10));
         let _ = writeln!(text, "{name},{rank},{}", figures.join(","));
     }
     text
-}
-
-/// Formats like `%.10e` of C.
-fn format_exponent(value: f64) -> String {
-    let text = format!("{value:.10e}");
-    match text.split_once('e') {
-        Some((digits, exponent)) => {
-            let exponent: i32 = exponent.parse().unwrap_or(0);
-            let sign = if exponent < 0 { '-' } else { '+' };
-            format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
-        }
-        None => text,
-    }
 }
 
 fn write_failure(file: &str, error: &std::io::Error) -> CommandFailure {
     CommandFailure::measurement(format!("cannot write {file}"))
         .with_cause(error)
         .advise("name a file of your own with -O saveRankPerformanceDetailsCSV")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exponents_are_those_of_c() {
-        for (value, expected) in [
-            (0.012_345, "1.2345000000e-02"),
-            (1.5e9, "1.5000000000e+09"),
-            (2.0, "2.0000000000e+00"),
-            (1e-120, "1.0000000000e-120"),
-            (f64::INFINITY, "inf"),
-        ] {
-            assert_eq!(format_exponent(value), expected);
-        }
-    }
 }

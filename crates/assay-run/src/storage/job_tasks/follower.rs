@@ -9,18 +9,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_fleet::resource_limits;
 use assay_kernels::mpi::MpiWorld;
+use assay_kernels::storage::items::ItemRoot;
 use assay_kernels::storage::{self as kernel, OpenTargets, PhaseControl, PhaseStart};
 use assay_model::storage_outcome::{EndReason, IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{StorageTarget, StorageWorkload};
 use rustix::fs::OFlags;
 
+use super::item_pass::{RankItems, RankPass};
 use super::messages::{TaskPhase, TaskReply, TaskRequest};
 use super::target_identity::TargetIdentity;
 use crate::failure::CommandFailure;
 use crate::mpi::ranks::{MpiJob, mpi_failure};
 use crate::storage::phase_failures::phase_failed;
-use crate::storage::safe_open;
+use crate::storage::{created_files, safe_open};
 
 /// Time after which a rank that was stopped by a signal waits for rank 0 no longer.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -28,6 +31,8 @@ const STOP_GRACE: Duration = Duration::from_secs(5);
 /// attributes for three seconds (`acregmin`).
 const VISIBLE_WITHIN: Duration = Duration::from_secs(4);
 const VISIBLE_POLL: Duration = Duration::from_millis(100);
+const FILE: &str = "file";
+const FOLDER: &str = "folder";
 
 /// Follows rank 0 until the end of the job.
 ///
@@ -41,7 +46,15 @@ pub fn follow(job: &MpiJob, stop: &AtomicBool) -> Result<(), CommandFailure> {
     let follower = Follower { world: &job.world, is_same_host, stop };
     loop {
         match follower.receive()? {
-            TaskRequest::Phase(phase) => follower.run_phase(&phase)?,
+            TaskRequest::Phase(phase) => follower
+                .take_part(|on_ready| follower.run_share(&phase, on_ready).map(to_reply))?,
+            TaskRequest::Items(pass) => {
+                follower.take_part(|on_ready| follower.run_items(pass.as_deref(), on_ready))?
+            }
+            TaskRequest::Sync => {
+                rustix::fs::sync();
+                follower.send(&TaskReply::Synced)?;
+            }
             TaskRequest::Start(_) => {}
             TaskRequest::End => break,
         }
@@ -57,41 +70,71 @@ struct Follower<'j> {
 }
 
 impl Follower<'_> {
-    /// Opens the targets, starts with the others, and reports the outcome. An error ends this rank;
+    /// Runs a share, which starts with the others, and reports its outcome. An error ends this rank;
     /// a failure of the phase is an answer.
-    fn run_phase(&self, phase: &TaskPhase) -> Result<(), CommandFailure> {
+    fn take_part(
+        &self,
+        run: impl FnOnce(&mut dyn FnMut() -> PhaseStart) -> Result<TaskReply, CommandFailure>,
+    ) -> Result<(), CommandFailure> {
+        // Whether all ranks start, once that is known.
         let mut start = None;
-        let outcome = self.run_share(phase, &mut start);
+        let reply = run(&mut || match start.insert(self.start_with_others()) {
+            Ok(true) => PhaseStart::Now,
+            Ok(false) | Err(_) => PhaseStart::Never,
+        });
         match start.transpose()? {
-            Some(true) => self.send(&self.to_reply(outcome)),
+            Some(true) => {
+                self.send(&reply.unwrap_or_else(|failure| TaskReply::from_failure(&failure)))
+            }
             Some(false) => Ok(()),
             None => {
-                let failure = outcome.err().unwrap_or_else(CommandFailure::interrupted);
+                let failure = reply.err().unwrap_or_else(CommandFailure::interrupted);
                 self.send(&TaskReply::from_failure(&failure))?;
                 self.receive().map(drop)
             }
         }
     }
 
-    fn to_reply(&self, outcome: Result<Option<StorageOutcome>, CommandFailure>) -> TaskReply {
-        match outcome {
-            Ok(Some(it)) if it.ended == EndReason::Interrupted => TaskReply::Interrupted,
-            Ok(outcome) => TaskReply::Done(outcome.map(Box::new)),
-            Err(failure) => TaskReply::from_failure(&failure),
+    fn run_items(
+        &self,
+        pass: Option<&RankPass>,
+        on_ready: &mut dyn FnMut() -> PhaseStart,
+    ) -> Result<TaskReply, CommandFailure> {
+        let Some(pass) = pass else {
+            on_ready();
+            return Ok(TaskReply::ItemsDone(None));
+        };
+        resource_limits::raise_open_files();
+        let open = |path: &Path, expected: &TargetIdentity| self.open_root(path, expected);
+        let outcome = pass.run(open, self.stop, on_ready)?;
+        if outcome.files.ended == EndReason::Interrupted {
+            return Ok(TaskReply::Interrupted);
         }
+        Ok(TaskReply::ItemsDone(Some(Box::new(RankItems::from_outcome(outcome)))))
     }
 
-    /// Runs the share; `start` is whether all ranks start, once that is known.
+    /// Opens a test folder, which must be the one that rank 0 has opened.
+    fn open_root(
+        &self,
+        path: &Path,
+        expected: &TargetIdentity,
+    ) -> Result<ItemRoot, CommandFailure> {
+        let (folder, real) = self.open_same((path, FOLDER), expected, |path| {
+            let real = path.canonicalize()?;
+            Ok((created_files::open_folder(&real)?, real))
+        })?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        ItemRoot::new(name, folder)
+            .map_err(|error| different_target((&real, FOLDER), Some(&error)))
+    }
+
+    /// Runs the share.
     fn run_share(
         &self,
         phase: &TaskPhase,
-        start: &mut Option<Result<bool, CommandFailure>>,
+        mut on_ready: &mut dyn FnMut() -> PhaseStart,
     ) -> Result<Option<StorageOutcome>, CommandFailure> {
         let held = OpenTargets::default();
-        let mut on_ready = || match start.insert(self.start_with_others()) {
-            Ok(true) => PhaseStart::Now,
-            Ok(false) | Err(_) => PhaseStart::Never,
-        };
         let Some(workload) = &phase.workload else {
             on_ready();
             return Ok(None);
@@ -115,7 +158,11 @@ impl Follower<'_> {
                 self.world.barrier().map_err(|error| mpi_failure(&error))?;
                 Ok(true)
             }
-            TaskRequest::Start(false) | TaskRequest::Phase(_) | TaskRequest::End => Ok(false),
+            TaskRequest::Start(false)
+            | TaskRequest::Phase(_)
+            | TaskRequest::Items(_)
+            | TaskRequest::Sync
+            | TaskRequest::End => Ok(false),
         }
     }
 
@@ -140,26 +187,33 @@ impl Follower<'_> {
         target: &mut StorageTarget,
         expected: &TargetIdentity,
     ) -> Result<File, CommandFailure> {
+        let (file, path) = self.open_same((&target.path, FILE), expected, open_resolved)?;
+        target.path = path;
+        Ok(file)
+    }
+
+    /// Opens a file or folder once it is the expected one, which a network file system may show
+    /// late. Returns it with its path without links.
+    fn open_same(
+        &self,
+        (path, kind): (&Path, &str),
+        expected: &TargetIdentity,
+        open: impl Fn(&Path) -> io::Result<(File, PathBuf)>,
+    ) -> Result<(File, PathBuf), CommandFailure> {
         let began = Instant::now();
         loop {
-            let opened = open_resolved(&target.path).and_then(|(file, path)| {
-                Ok((
-                    TargetIdentity::read(&file)?.is_same(expected, self.is_same_host),
-                    file,
-                    path,
-                ))
+            let opened = open(path).and_then(|(file, real)| {
+                let found = TargetIdentity::read(&file)?;
+                Ok((found.is_same(expected, self.is_same_host), file, real))
             });
             let is_late = self.is_same_host
                 || began.elapsed() >= VISIBLE_WITHIN
                 || self.stop.load(Ordering::Relaxed);
             match opened {
-                Ok((true, file, path)) => {
-                    target.path = path;
-                    return Ok(file);
-                }
-                Ok((false, ..)) if is_late => return Err(different_target(&target.path, None)),
+                Ok((true, file, real)) => return Ok((file, real)),
+                Ok((false, ..)) if is_late => return Err(different_target((path, kind), None)),
                 Err(error) if is_late => {
-                    return Err(different_target(&target.path, Some(&error)));
+                    return Err(different_target((path, kind), Some(&error)));
                 }
                 Ok(_) | Err(_) => thread::sleep(VISIBLE_POLL),
             }
@@ -186,6 +240,13 @@ impl Follower<'_> {
     }
 }
 
+fn to_reply(outcome: Option<StorageOutcome>) -> TaskReply {
+    match outcome {
+        Some(it) if it.ended == EndReason::Interrupted => TaskReply::Interrupted,
+        outcome => TaskReply::Done(outcome.map(Box::new)),
+    }
+}
+
 /// Opens a path that may contain links, and returns the one without.
 fn open_resolved(path: &Path) -> io::Result<(File, PathBuf)> {
     let path = path.canonicalize()?;
@@ -200,12 +261,12 @@ fn open_resolved(path: &Path) -> io::Result<(File, PathBuf)> {
     Ok((file, path))
 }
 
-fn different_target(path: &Path, error: Option<&io::Error>) -> CommandFailure {
-    let what = format!("{} is not the file that rank 0 uses", path.display());
+fn different_target((path, kind): (&Path, &str), error: Option<&io::Error>) -> CommandFailure {
+    let what = format!("{} is not the {kind} that rank 0 uses", path.display());
     let failure = CommandFailure::measurement(what);
     let failure = match error {
         Some(error) => failure.with_cause(error),
-        None => failure.with_reason("another file has this path here"),
+        None => failure.with_reason(format!("another {kind} has this path here")),
     };
     failure.advise("use a file system that all hosts mount in the same place")
 }

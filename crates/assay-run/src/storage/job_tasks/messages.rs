@@ -4,6 +4,7 @@ use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::StorageWorkload;
 use serde::{Deserialize, Serialize};
 
+use super::item_pass::{RankItems, RankPass};
 use super::target_identity::TargetIdentity;
 use crate::failure::CommandFailure;
 
@@ -12,6 +13,10 @@ use crate::failure::CommandFailure;
 pub(super) enum TaskRequest {
     /// Opens the targets of a phase.
     Phase(Box<TaskPhase>),
+    /// Opens the test folders of a pass over items; `None` if the rank has nothing to do.
+    Items(Option<Box<RankPass>>),
+    /// Writes the cached data of all file systems to their devices.
+    Sync,
     /// Runs the opened phase, if all ranks are ready; forgets it otherwise.
     Start(bool),
     /// The job is over.
@@ -35,6 +40,10 @@ pub(super) enum TaskReply {
     Ready,
     /// The phase has ended; `None` if the rank had nothing to do.
     Done(Option<Box<StorageOutcome>>),
+    /// The pass has ended; `None` if the rank had nothing to do.
+    ItemsDone(Option<Box<RankItems>>),
+    /// The cached data is on the devices.
+    Synced,
     /// A signal has ended the phase early.
     Interrupted,
     /// The phase cannot take place.

@@ -15,10 +15,12 @@ use assay_model::mpi_outcome::{MpiRank, job_facts};
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::StorageWorkload;
 
+use super::item_pass::{PassOutcome, RankPass};
 use super::messages::{TaskPhase, TaskReply, TaskRequest};
 use super::target_identity::TargetIdentity;
 use crate::failure::CommandFailure;
 use crate::mpi::ranks::{MpiJob, mpi_failure};
+use crate::storage::mdtest::task_pass::{TaskPass, TaskShare};
 use crate::storage::phase_failures::phase_failed;
 use crate::storage::shares::{self, HostShare};
 
@@ -113,12 +115,94 @@ impl TaskRanks {
             .iter()
             .map(|share| to_request(phase_name, share.as_ref(), control.held))
             .collect();
-        for (rank, request) in self.others().zip(requests?) {
-            self.send(rank, &request)?;
+        let (stop, held) = (control.stop, control.held);
+        let listener = &mut control.on_ready;
+        let own = |start: &mut dyn FnMut() -> PhaseStart| -> ShareOutcome {
+            let mut on_ready = || {
+                if let Some(on_ready) = listener.as_mut() {
+                    on_ready();
+                }
+                start()
+            };
+            let Some(share) = &shares[0] else {
+                on_ready();
+                return Ok(None);
+            };
+            let mut own_control = PhaseControl {
+                stop,
+                held,
+                on_ready: Some(&mut on_ready),
+                // The figures of one rank are not those of the phase.
+                on_interval: &mut |_: &IntervalTally| {},
+            };
+            let outcome = kernel::run(&share.workload, &mut own_control);
+            outcome.map(Some).map_err(|error| phase_failed(phase_name, &error))
+        };
+        self.run_together(&requests?, stop, own, |reply| match reply {
+            TaskReply::Done(outcome) => Ok(outcome.map(|it| *it)),
+            other => Err(other),
+        })
+    }
+
+    /// Runs one pass over the items of all tasks; each share is that of the rank with its number.
+    pub(super) fn run_items(
+        &self,
+        pass: &TaskPass<'_, '_>,
+        shares: &[TaskShare<'_>],
+        stop: &AtomicBool,
+    ) -> Result<PassOutcome, CommandFailure> {
+        let request = |rank: u32| match shares.get(rank as usize) {
+            Some(share) => RankPass::new(pass, *share).map(|it| Some(Box::new(it))),
+            None => Ok(None),
+        };
+        let requests: Result<Vec<_>, _> =
+            self.others().map(|rank| request(rank).map(TaskRequest::Items)).collect();
+        let requests = requests.map_err(|error| {
+            CommandFailure::measurement("a test folder cannot be used")
+                .with_cause(&error)
+                .with_known_advice()
+        })?;
+        let own = |start: &mut dyn FnMut() -> PhaseStart| {
+            pass.run(shares.get(..1).unwrap_or_default(), stop, start).map(Some)
+        };
+        let parts = self.run_together(&requests, stop, own, |reply| match reply {
+            TaskReply::ItemsDone(items) => {
+                Ok(items.map(|it| it.into_outcome(pass.operation())))
+            }
+            other => Err(other),
+        })?;
+        Ok(PassOutcome::merge(parts, |rank| self.names[rank].clone()))
+    }
+
+    /// Calls `sync` on all ranks, because each host has its own cache.
+    pub(super) fn sync(&self, stop: &AtomicBool) -> Result<(), CommandFailure> {
+        for rank in self.others() {
+            self.send(rank, &TaskRequest::Sync)?;
         }
-        let stop = control.stop;
+        rustix::fs::sync();
+        self.others().try_for_each(|rank| match self.receive(rank, stop)? {
+            TaskReply::Synced => Ok(()),
+            other => Err(self.to_failure(rank, other)),
+        })
+    }
+
+    /// Runs the share of this rank together with those of the others, whose requests are given: all
+    /// are ready, all start, and all report. Returns the outcomes in the order of ranks.
+    fn run_together<O>(
+        &self,
+        requests: &[TaskRequest],
+        stop: &AtomicBool,
+        run_own: impl FnOnce(&mut dyn FnMut() -> PhaseStart) -> Result<O, CommandFailure>,
+        read_reply: impl Fn(TaskReply) -> Result<O, TaskReply>,
+    ) -> Result<Vec<O>, CommandFailure> {
+        for (rank, request) in self.others().zip(requests) {
+            self.send(rank, request)?;
+        }
         let mut start = None;
-        let own = self.run_own_share(phase_name, shares[0].as_ref(), control, &mut start);
+        let own = run_own(&mut || {
+            let started = start.insert(self.start_together(true, stop));
+            if started.is_ok() { PhaseStart::Now } else { PhaseStart::Never }
+        });
         match start {
             Some(Ok(())) => {}
             Some(Err(failure)) => return Err(failure),
@@ -128,42 +212,12 @@ impl TaskRanks {
                 return Err(failure.unwrap_or_else(CommandFailure::interrupted));
             }
         }
-        let all: Vec<ShareOutcome> = std::iter::once(own)
-            .chain(self.others().map(|rank| self.receive_outcome(rank, stop)))
-            .collect();
+        let receive = |rank| {
+            read_reply(self.receive(rank, stop)?).map_err(|other| self.to_failure(rank, other))
+        };
+        // Every rank is asked, even after a failure.
+        let all: Vec<_> = std::iter::once(own).chain(self.others().map(receive)).collect();
         all.into_iter().collect()
-    }
-
-    /// Runs this rank's share; `start` is the result of the common start, once it was tried.
-    fn run_own_share(
-        &self,
-        phase_name: &str,
-        share: Option<&HostShare>,
-        control: &mut PhaseControl<'_>,
-        start: &mut Option<Result<(), CommandFailure>>,
-    ) -> ShareOutcome {
-        let (stop, held) = (control.stop, control.held);
-        let listener = &mut control.on_ready;
-        let mut on_ready = || {
-            if let Some(on_ready) = listener.as_mut() {
-                on_ready();
-            }
-            let started = start.insert(self.start_together(true, stop));
-            if started.is_ok() { PhaseStart::Now } else { PhaseStart::Never }
-        };
-        let Some(share) = share else {
-            on_ready();
-            return Ok(None);
-        };
-        let mut own_control = PhaseControl {
-            stop,
-            held,
-            on_ready: Some(&mut on_ready),
-            // The figures of one rank are not those of the phase.
-            on_interval: &mut |_: &IntervalTally| {},
-        };
-        let outcome = kernel::run(&share.workload, &mut own_control);
-        outcome.map(Some).map_err(|error| phase_failed(phase_name, &error))
     }
 
     /// Starts all ranks together, if all are ready and this one is; returns why not.
@@ -189,13 +243,6 @@ impl TaskRanks {
         Ok(())
     }
 
-    fn receive_outcome(&self, rank: u32, stop: &AtomicBool) -> ShareOutcome {
-        match self.receive(rank, stop)? {
-            TaskReply::Done(outcome) => Ok(outcome.map(|it| *it)),
-            other => Err(self.to_failure(rank, other)),
-        }
-    }
-
     /// Converts an answer that is not the expected one to the failure of its rank.
     fn to_failure(&self, rank: u32, reply: TaskReply) -> CommandFailure {
         let name = self.name(rank);
@@ -210,7 +257,10 @@ impl TaskRanks {
                     .with_reason("it got a signal that the other ranks did not get")
                     .advise("find out what ends processes on that host")
             }
-            TaskReply::Ready | TaskReply::Done(_) => {
+            TaskReply::Ready
+            | TaskReply::Done(_)
+            | TaskReply::ItemsDone(_)
+            | TaskReply::Synced => {
                 self.broken(CommandFailure::measurement(format!("{name} answered out of turn")))
             }
         }

@@ -7,17 +7,29 @@ use assay_dialects::mdtest::layout::MdtestLayout;
 use assay_dialects::mdtest::options::MdtestOptions;
 use assay_dialects::mdtest::phase::{MdtestPhase, list_phases};
 use assay_dialects::mdtest::result::{MdtestTest, PhaseResult, StonewallProgress};
-use assay_kernels::storage::items::{
-    self, ItemNamer, ItemOperation, ItemOutcome, ItemPass, NewFileContents, TaskItems,
-};
+use assay_kernels::storage::items::{ItemFailure, ItemOutcome};
 
 use super::phase_outcome::PhaseOutcome;
 use super::record::TestRecord;
+use super::task_pass::{TaskPass, TaskRange, TaskShare};
 use super::test_folders::TestFolders;
 use super::{MdtestEvent, MdtestListener, MdtestStep, status_file};
 use crate::cancellable_wait;
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
+use crate::storage::job_tasks::{JobTasks, PassOutcome};
+
+/// Receiver of a failed operation and the rank that it failed on; returns the user's failure.
+type FailureListener<'l> = dyn FnMut(&ItemFailure, Option<&str>) -> CommandFailure + 'l;
+
+/// Pass over the items of a phase.
+#[derive(Debug, Clone, Copy)]
+struct PassSpec {
+    phase: MdtestPhase,
+    deadline_s: Option<f64>,
+    /// Whether the first task does the operations of all.
+    is_collective: bool,
+}
 
 /// Iteration of a test.
 pub(super) struct Iteration<'a> {
@@ -27,21 +39,22 @@ pub(super) struct Iteration<'a> {
     /// Files of a task, if a status file has their number.
     files: Option<u64>,
     folders: &'a mut TestFolders,
+    tasks: &'a JobTasks,
     stop: &'a AtomicBool,
 }
 
 impl<'a> Iteration<'a> {
-    /// Lays out an iteration.
+    /// Lays out an iteration of a number of tasks.
     pub(super) fn new(
         options: &'a MdtestOptions,
-        (tasks, number): (u32, u32),
-        folders: &'a mut TestFolders,
+        (count, number): (u32, u32),
+        (folders, tasks): (&'a mut TestFolders, &'a JobTasks),
         stop: &'a AtomicBool,
     ) -> Result<Self, CommandFailure> {
-        let layout = MdtestLayout::new(options, tasks, number);
+        let layout = MdtestLayout::new(options, count, number);
         let layout = layout.ok_or_else(|| CommandFailure::usage("the tree is too large"))?;
         let files = status_file::read(options)?;
-        Ok(Self { options, layout, number, files, folders, stop })
+        Ok(Self { options, layout, number, files, folders, tasks, stop })
     }
 
     /// Runs all phases, until one fails or the user interrupts the run.
@@ -92,17 +105,29 @@ impl<'a> Iteration<'a> {
     ) -> Result<PhaseOutcome, CommandFailure> {
         let has_deadline = phase == MdtestPhase::FileCreation && self.options.deadline_s > 0;
         let deadline_s = has_deadline.then(|| f64::from(self.options.deadline_s));
-        let mut fail = |failure: &items::ItemFailure| record.add_failure(step, failure);
+        let mut fail =
+            |failure: &ItemFailure, on: Option<&str>| record.add_failure(step, (failure, on));
         let tasks = || 0..self.layout.tasks;
         let all = tasks().map(|task| (0, self.layout.count(phase, task))).collect();
-        let first = self.run_pass(phase, all, deadline_s, &mut fail)?;
-        let mut outcome = PhaseOutcome::new(first);
+        let all_do = |is_collective| PassSpec { phase, deadline_s, is_collective };
+        let mut outcome = if self.options.collective && phase == MdtestPhase::FileCreation {
+            let mut created = vec![(0, 0); self.layout.tasks as usize];
+            created[0].1 = self.layout.count_of_all(phase);
+            let mut outcome =
+                PhaseOutcome::new(self.run_pass(all_do(true), created, &mut fail)?);
+            outcome.append(self.run_pass(all_do(false), all, &mut fail)?);
+            outcome
+        } else {
+            let spec = all_do(self.layout.is_collective(phase));
+            PhaseOutcome::new(self.run_pass(spec, all, &mut fail)?)
+        };
         if has_deadline && !self.is_stopped() {
             let done: Vec<u64> = outcome.tasks.iter().map(|it| it.done).collect();
             let stonewall = summarize_progress(&done);
             if (stonewall.mean as u64) != self.layout.size.items {
                 let rest = done.iter().map(|done| (*done, stonewall.maximum - done)).collect();
-                outcome.append(self.run_pass(phase, rest, None, &mut fail)?);
+                let spec = PassSpec { phase, deadline_s: None, is_collective: false };
+                outcome.append(self.run_pass(spec, rest, &mut fail)?);
                 outcome.stonewall = Some(stonewall);
                 self.layout.size.items = stonewall.maximum;
             }
@@ -110,7 +135,7 @@ impl<'a> Iteration<'a> {
         }
         if self.options.call_sync && !phase.is_of_trees() && !self.is_stopped() {
             let start = Instant::now();
-            rustix::fs::sync();
+            self.tasks.sync(self.stop)?;
             outcome.extend(start.elapsed().as_secs_f64());
         }
         Ok(outcome)
@@ -119,83 +144,28 @@ impl<'a> Iteration<'a> {
     /// Runs the operation of a phase on the items of each task: from which one, and how many.
     fn run_pass(
         &self,
-        phase: MdtestPhase,
+        PassSpec { phase, deadline_s, is_collective }: PassSpec,
         ranges: Vec<(u64, u64)>,
-        deadline_s: Option<f64>,
-        fail: &mut dyn FnMut(&items::ItemFailure) -> CommandFailure,
+        fail: &mut FailureListener<'_>,
     ) -> Result<ItemOutcome, CommandFailure> {
-        let tasks = ranges.into_iter().zip(0..);
-        let pass = ItemPass {
-            operation: self.operation(phase),
-            tasks: tasks.map(|(range, task)| self.task_items(phase, task, range)).collect(),
-            deadline_s,
-        };
-        let outcome = items::run(&pass, self.stop).map_err(|error| {
-            CommandFailure::measurement(format!("{} failed", phase.title().to_lowercase()))
-                .with_cause(&error)
-                .with_known_advice()
-        })?;
-        match &outcome.failure {
-            Some(failure) if !self.is_stopped() => Err(fail(failure)),
-            _ => Ok(outcome),
-        }
-    }
-
-    fn task_items(
-        &self,
-        phase: MdtestPhase,
-        task: u32,
-        (first, count): (u64, u64),
-    ) -> TaskItems<'_> {
-        let layout = &self.layout;
-        let is_shuffled = matches!(
+        let pass = TaskPass {
+            options: self.options,
+            layout: &self.layout,
             phase,
-            MdtestPhase::DirectoryQuery | MdtestPhase::FileQuery | MdtestPhase::FileRead
-        );
-        let order = is_shuffled.then(|| layout.shuffle(task)).flatten();
-        let numbers = order.clone();
-        TaskItems {
-            folder: self.folders.paths[layout.path_of(task)].clone(),
-            roots: &self.folders.roots[layout.path_of(task)],
-            count,
-            name: Box::new(move |position, text| {
-                layout.push_name(phase, (task, first + position), order.as_deref(), text);
-            }),
-            new_name: (phase == MdtestPhase::DirectoryRename).then(|| {
-                let push = move |position: u64, text: &mut String| {
-                    layout.push_new_name((task, first + position), text);
-                };
-                Box::new(push) as ItemNamer<'_>
-            }),
-            number: Box::new(move |position| {
-                layout.item_number(phase, first + position, numbers.as_deref())
-            }),
-            seed: layout.data_seed(layout.owner(phase, task)),
-        }
-    }
-
-    const fn operation(&self, phase: MdtestPhase) -> ItemOperation {
-        let options = self.options;
-        match phase {
-            MdtestPhase::TreeCreation | MdtestPhase::DirectoryCreation => {
-                ItemOperation::MakeDirectory
-            }
-            MdtestPhase::DirectoryQuery | MdtestPhase::FileQuery => ItemOperation::Query,
-            MdtestPhase::DirectoryRename => ItemOperation::Rename,
-            MdtestPhase::TreeRemoval | MdtestPhase::DirectoryRemoval => {
-                ItemOperation::RemoveDirectory
-            }
-            MdtestPhase::FileCreation if options.make_node => ItemOperation::MakeNode,
-            MdtestPhase::FileCreation => ItemOperation::Create(NewFileContents {
-                bytes: options.write_bytes,
-                is_new: !options.shared_file,
-                syncs: options.sync_file,
-                verifies: options.verify_write,
-            }),
-            MdtestPhase::FileRead => {
-                ItemOperation::Read { bytes: options.read_bytes, verifies: options.verify_read }
-            }
-            MdtestPhase::FileRemoval => ItemOperation::Remove,
+            deadline_s,
+            is_collective,
+        };
+        let shares = ranges.into_iter().zip(0..).map(|((first, count), task)| {
+            let path = self.layout.path_of(task);
+            let (folder, roots) = (&self.folders.paths[path], &self.folders.roots[path]);
+            TaskShare { range: TaskRange { task, first, count }, folder, roots }
+        });
+        let shares: Vec<TaskShare<'_>> = shares.collect();
+        let PassOutcome { items, failed_on } =
+            self.tasks.run_items(&pass, &shares, self.stop)?;
+        match &items.failure {
+            Some(failure) if !self.is_stopped() => Err(fail(failure, failed_on.as_deref())),
+            _ => Ok(items),
         }
     }
 

@@ -22,11 +22,13 @@ use super::phase_outcome::PhaseOutcome;
 use super::{MdtestStep, plan_steps};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
+use crate::storage::job_tasks::JobTasks;
 use crate::storage::{file_trees, series, volume};
 
 /// Cases of a test.
 pub(super) struct TestRecord<'o> {
     options: &'o MdtestOptions,
+    job: &'o JobTasks,
     tasks: u32,
     /// Items of a task.
     items: u64,
@@ -48,11 +50,11 @@ struct CaseRecord {
 
 impl<'o> TestRecord<'o> {
     pub(super) const fn new(
-        options: &'o MdtestOptions,
+        (options, job): (&'o MdtestOptions, &'o JobTasks),
         (tasks, items): (u32, u64),
         steps: &'o [MdtestStep],
     ) -> Self {
-        Self { options, tasks, items, steps, cases: BTreeMap::new() }
+        Self { options, job, tasks, items, steps, cases: BTreeMap::new() }
     }
 
     fn case_number(&self, step: MdtestStep) -> Option<usize> {
@@ -64,9 +66,9 @@ impl<'o> TestRecord<'o> {
         Some(self.cases.entry(number).or_default())
     }
 
-    /// Begins the kernel's counters of a phase.
+    /// Begins the kernel's counters of a phase, if they count the I/O of all tasks.
     pub(super) fn begin_counting(&self, recording: &Recording<'_>) {
-        if let Some(step) = self.steps.first() {
+        if let Some(step) = self.steps.first().filter(|_| self.job.are_on_this_host()) {
             let test = describe_test(self.options, *step);
             recording.begin_counting(volume::tree_places(&test.workload));
         }
@@ -78,7 +80,7 @@ impl<'o> TestRecord<'o> {
         step: MdtestStep,
         intervals: &[FileInterval],
     ) {
-        if let Some(number) = self.case_number(step) {
+        if let Some(number) = self.case_number(step).filter(|_| self.job.are_on_this_host()) {
             recording.end_counting(number, series::file_payload(intervals));
         }
     }
@@ -102,7 +104,7 @@ impl<'o> TestRecord<'o> {
     pub(super) fn add_failure(
         &mut self,
         step: MdtestStep,
-        failure: &ItemFailure,
+        (failure, failed_on): (&ItemFailure, Option<&str>),
     ) -> CommandFailure {
         if let Some(case) = self.case(step) {
             case.failure = Some(CaseFailure::FileOperationFailed {
@@ -112,7 +114,11 @@ impl<'o> TestRecord<'o> {
                 causes: vec![failure.source.to_string()],
             });
         }
-        let what = format!("{} failed: {failure}", step.phase.title().to_lowercase());
+        let phase = step.phase.title().to_lowercase();
+        let what = match failed_on {
+            Some(rank) => format!("{phase} failed on {rank}: {failure}"),
+            None => format!("{phase} failed: {failure}"),
+        };
         CommandFailure::measurement(what).with_cause(&failure.source).with_known_advice()
     }
 
@@ -126,7 +132,8 @@ impl<'o> TestRecord<'o> {
         ]);
         for (number, case) in std::mem::take(&mut self.cases) {
             let workload = describe_test(self.options, self.steps[number]).workload;
-            let entries = case.to_entries(&workload);
+            let mut entries = case.to_entries(&workload);
+            entries.extend(self.job.to_facts());
             let entries = entries.into_iter().map(|it| it.with_dimensions(&dimensions));
             let is_idle = case.failure.is_none() && case.operations() == 0;
             match is_idle {
