@@ -59,7 +59,7 @@ pub fn lay_out(
         .map_err(|error| layout_error(target, 0, &error.to_string()))?;
     if let Some(gaps) = gaps {
         let progress = &mut |done| on_progress(done, size_bytes);
-        return gaps::fill(&file, &gaps, (data, seed), control.0, progress)
+        return gaps::fill(&file, &gaps, (target, data, seed), control.0, progress)
             .map_err(|error| layout_error(target, 0, &error.to_string()));
     }
     let whole = size_bytes / WRITE_BYTES * WRITE_BYTES;
@@ -67,7 +67,7 @@ pub fn lay_out(
     if whole > 0 {
         write_pieces(target, data, (seed, whole, size_bytes), control, on_progress)?;
     }
-    write_rest(&file, whole, size_bytes, data, seed)
+    write_rest(&file, (whole, size_bytes), (target, data, seed))
         .and_then(|()| file.sync_all())
         .map_err(|error| layout_error(target, whole, &error.to_string()))?;
     drop_from_cache(&file);
@@ -177,14 +177,12 @@ fn fill_workload(
 /// Writes the rest after the last whole piece, through the page cache.
 fn write_rest(
     file: &File,
-    from: u64,
-    to: u64,
-    data: &StorageData,
-    seed: u64,
+    (from, to): (u64, u64),
+    contents: (&StorageTarget, &StorageData, u64),
 ) -> io::Result<()> {
     // The rest is smaller than one piece.
     let mut memory = vec![0; (to - from) as usize];
-    write_piece(file, &mut memory, from, data, seed)
+    write_piece(file, &mut memory, from, contents)
 }
 
 /// Writes one piece of new contents.
@@ -192,10 +190,14 @@ fn write_piece(
     file: &File,
     memory: &mut [u8],
     from: u64,
-    data: &StorageData,
-    seed: u64,
+    (target, data, seed): (&StorageTarget, &StorageData, u64),
 ) -> io::Result<()> {
-    content::fill(memory, data.compressible, seed ^ from);
+    match &target.duplicates {
+        Some(duplicates) => {
+            content::fill_blocks(memory, from, data.compressible, duplicates, (seed, 0));
+        }
+        None => content::fill(memory, data.compressible, seed ^ from),
+    }
     if data.verify != Verify::Off {
         content::stamp_sectors(memory, from, 0);
     }

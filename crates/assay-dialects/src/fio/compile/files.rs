@@ -155,6 +155,7 @@ pub(super) fn build_target(
         sync: if makes_calls { WriteSync::None } else { job.sync },
         sync_at_end: job.sync_at_end && job.rw.writes && !makes_calls,
         opening: opening(job),
+        duplicates: None,
     }
 }
 

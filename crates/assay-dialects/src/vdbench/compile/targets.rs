@@ -103,6 +103,7 @@ impl Compiler<'_, '_> {
                     sync: flags.sync,
                     sync_at_end: flags.sync_at_end,
                     opening: TargetOpening::default(),
+                    duplicates: None,
                 }));
             }
         }

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_model::workload::storage::StorageData;
+use assay_model::workload::storage::{StorageData, StorageTarget};
 
 use super::{WRITE_BYTES, drop_from_cache, write_piece};
 
@@ -38,7 +38,7 @@ pub(super) fn find(file: &File, size_bytes: u64) -> Option<Vec<Range<u64>>> {
 pub(super) fn fill(
     file: &File,
     gaps: &[Range<u64>],
-    (data, seed): (&StorageData, u64),
+    contents: (&StorageTarget, &StorageData, u64),
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
@@ -49,7 +49,7 @@ pub(super) fn fill(
                 return Ok(());
             }
             let bytes = (gap.end - from).min(WRITE_BYTES);
-            write_piece(file, &mut memory[..bytes as usize], from, data, seed)?;
+            write_piece(file, &mut memory[..bytes as usize], from, contents)?;
             on_progress(from + bytes);
         }
     }
@@ -92,7 +92,8 @@ mod tests {
         assert_eq!(gaps, [0..3 * MIB, 4 * MIB..8 * MIB]);
         let never = AtomicBool::new(false);
         let data = StorageData { compressible: 0.0, verify: Verify::Off };
-        fill(&file, &gaps, (&data, 5), &never, &mut |_| ()).unwrap();
+        let target = StorageTarget::new("t", &path, Some(8 * MIB));
+        fill(&file, &gaps, (&target, &data, 5), &never, &mut |_| ()).unwrap();
         assert_eq!(find(&file, 8 * MIB), Some(vec![]));
         let mut read = vec![0; 8 * MIB as usize];
         file.read_exact_at(&mut read, 0).unwrap();
