@@ -89,6 +89,38 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
              have threads or forked processes",
         ),
         (
+            typed.element == Some(ElementType::Byte) && kind.is_reduction(),
+            "-T mpi_char",
+            "the MPI standard does not sum characters; use mpi_int or mpi_float",
+        ),
+        (
+            matches!(typed.element, Some(ElementType::Integer | ElementType::Float))
+                && !kind.is_reduction(),
+            "-T",
+            "only reductions sum something; all other messages are bytes (mpi_char)",
+        ),
+    ];
+    let mut all = senseless
+        .into_iter()
+        .chain(list_worker_refusals(typed))
+        .chain(list_special_refusals(typed));
+    match all.find(|(is_senseless, ..)| *is_senseless) {
+        Some((_, option, reason)) => {
+            Err(CommandFailure::usage(format!("{name} has no {option}"))
+                .with_reason(reason)
+                .advise(format!("leave out {option}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Lists whether each option of threads and forked processes is given without effect.
+fn list_worker_refusals(
+    typed: &MpiArguments,
+) -> impl Iterator<Item = (bool, &'static str, &'static str)> {
+    let kind = typed.program.test().kind();
+    [
+        (
             matches!(typed.calls_or_workers, Some(CallsOrWorkers::Pair(..)))
                 && !kind.has_workers(),
             "-t N:M",
@@ -111,27 +143,8 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
             "-c unless both ranks have as many threads, like -t 2:2",
             "each thread compares the messages of the thread with its number",
         ),
-        (
-            typed.element == Some(ElementType::Byte) && kind.is_reduction(),
-            "-T mpi_char",
-            "the MPI standard does not sum characters; use mpi_int or mpi_float",
-        ),
-        (
-            matches!(typed.element, Some(ElementType::Integer | ElementType::Float))
-                && !kind.is_reduction(),
-            "-T",
-            "only reductions sum something; all other messages are bytes (mpi_char)",
-        ),
-    ];
-    let mut all = senseless.into_iter().chain(list_special_refusals(typed));
-    match all.find(|(is_senseless, ..)| *is_senseless) {
-        Some((_, option, reason)) => {
-            Err(CommandFailure::usage(format!("{name} has no {option}"))
-                .with_reason(reason)
-                .advise(format!("leave out {option}")))
-        }
-        None => Ok(()),
-    }
+    ]
+    .into_iter()
 }
 
 /// Lists whether each option of one-sided benchmarks, or one that single figures cannot have, is
