@@ -61,6 +61,9 @@ pub struct OsuTable {
     /// Synchronisation of one-sided operations.
     #[serde(default)]
     pub synchronization: RmaSynchronization,
+    /// Threads, or forked processes, of rank 0 and of rank 1.
+    #[serde(default)]
+    pub workers: Option<(u32, u32)>,
     /// Topology of a neighbourhood collective.
     #[serde(default)]
     pub topology: Option<MpiTopology>,
@@ -135,37 +138,63 @@ const FULL_OVERLAP: &[Column] = &[
     column("overlap", "Overlap(%)", 100.0),
 ];
 
+/// Title that `osu_hello` prints.
+pub const HELLO_TITLE: &str = "OSU MPI Hello World Test";
+
+impl OsuLayout {
+    /// Returns the version of OSU with this layout; `None` for assay's own.
+    const fn version(self) -> Option<&'static str> {
+        match self {
+            Self::Osu5 => Some("5.4.3"),
+            Self::Osu7 => Some("7.5"),
+            Self::Assay => None,
+        }
+    }
+
+    /// Renders the line about the version of an OSU program, with the version of assay for its own
+    /// layout.
+    pub fn render_version(self, title: &str, assay: &str) -> String {
+        match self.version() {
+            Some(version) => format!("# {title} v{version}\n"),
+            None => format!("# {title} v7.5 (assay {assay})\n"),
+        }
+    }
+}
+
 impl OsuTable {
     /// Renders the lines above the first row.
     pub fn render_head(&self) -> String {
-        let mut text = self.render_topology();
+        let mut text = self.render_topology() + &self.render_workers();
         if self.begins_with_an_empty_line() {
             text.push('\n');
         }
-        match self.layout {
-            OsuLayout::Osu5 => writeln!(text, "# {} v5.4.3", self.test.osu_title()),
-            OsuLayout::Osu7 => writeln!(text, "# {} v7.5", self.test.osu_title()),
-            OsuLayout::Assay => {
-                let benchmark = Benchmark::Mpi(self.test);
-                writeln!(text, "# {}: {}", benchmark.id(), benchmark.definition().title)
-            }
+        let benchmark = Benchmark::Mpi(self.test);
+        match self.layout.version() {
+            Some(version) => writeln!(text, "# {} v{version}", self.test.osu_title()),
+            None => writeln!(text, "# {}: {}", benchmark.id(), benchmark.definition().title),
         }
         .expect("writing to a string cannot fail");
         if self.is_startup_line() {
             return text;
         }
-        text.push_str(&self.notes());
-        text.push_str(&self.column_heads());
+        let heads = self.notes() + &self.column_heads();
+        text.push_str(&heads.repeat(self.head_count()));
         text
+    }
+
+    /// Returns how often OSU's program prints type and columns: each sending thread does.
+    fn head_count(&self) -> usize {
+        match (self.layout, self.test, self.workers) {
+            (OsuLayout::Osu7, MpiTest::ThreadsLatency, Some((first, _))) => first as usize,
+            _ => 1,
+        }
     }
 
     /// Renders the output of `osu_hello`, which has no table.
     pub fn render_hello(&self) -> String {
-        let title = match self.layout {
-            OsuLayout::Osu5 => "# OSU MPI Hello World Test v5.4.3\n",
-            OsuLayout::Osu7 => "# OSU MPI Hello World Test v7.5\n",
-            OsuLayout::Assay => "",
-        };
+        let version = self.layout.version();
+        let title =
+            version.map_or(String::new(), |version| format!("# {HELLO_TITLE} v{version}\n"));
         format!("{title}This is a test with {} processes\n", self.ranks)
     }
 
@@ -183,6 +212,21 @@ impl OsuTable {
         let time_us = creation_s * MICRO;
         let _ = writeln!(text, "{mark}Time took to create topology graph:{time_us:.2} us.");
         text
+    }
+
+    /// Renders the lines about threads or forked processes, which OSU's programs print before all
+    /// others.
+    fn render_workers(&self) -> String {
+        let Some((first, second)) = self.workers else { return String::new() };
+        match self.test.kind() {
+            MpiBenchmarkKind::ThreadsLatency => format!(
+                "# Number of Sender threads: {first} \n# Number of Receiver threads: {second}\n"
+            ),
+            _ => format!(
+                "# Number of forked processes in sender: {first}\n\
+                 # Number of forked processes in receiver: {second}\n"
+            ),
+        }
     }
 
     /// Returns whether OSU's program prints an empty line first; it differs between programs.
@@ -278,6 +322,9 @@ impl OsuTable {
         } else {
             widths[0] = self.first_head().len();
         }
+        if self.has_narrow_values() {
+            widths[0] = SIZE_WIDTH;
+        }
         let value_of = |metric: &str| {
             let found = row.values.iter().find(|(name, _)| name == metric);
             found.map(|(_, value)| *value)
@@ -324,6 +371,12 @@ impl OsuTable {
         self.layout != OsuLayout::Assay && operation.is_some_and(RemoteOperation::has_elements)
     }
 
+    /// Returns whether OSU's program prints values narrower than their heading.
+    fn has_narrow_values(&self) -> bool {
+        let is_forked = self.test == MpiTest::ForkedLatency;
+        is_forked && self.layout == OsuLayout::Osu7 && !self.validation
+    }
+
     /// Returns whether OSU's program prints one line instead of a table.
     fn is_startup_line(&self) -> bool {
         self.test.kind().is_startup() && self.layout != OsuLayout::Assay
@@ -347,7 +400,11 @@ impl OsuTable {
         match self.test {
             MpiTest::MessageRate => RATE,
             _ if self.is_windowed() => BANDWIDTH,
-            MpiTest::Latency | MpiTest::MultiLatency | MpiTest::PersistentLatency
+            MpiTest::Latency
+            | MpiTest::MultiLatency
+            | MpiTest::PersistentLatency
+            | MpiTest::ThreadsLatency
+            | MpiTest::ForkedLatency
                 if self.layout == OsuLayout::Osu7 =>
             {
                 MEAN_LATENCY

@@ -260,6 +260,9 @@ pub struct RunParameters {
     pub storage_bytes: u64,
     /// Compression ratio of written data.
     pub compression: Option<f64>,
+    /// Blocks of written data for each different one.
+    #[serde(default)]
+    pub dedup_ratio: Option<f64>,
 }
 
 /// Number of definitions that a run uses.

@@ -9,7 +9,7 @@ use assay_report::words;
 use assay_run::failure::CommandFailure;
 use assay_run::mpi::launcher_env::LauncherEnv;
 use assay_run::mpi::options::RequestedLibrary;
-use assay_run::mpi::ranks::{self, MpiJob, NOTE_DELAY};
+use assay_run::mpi::ranks::{self, LibraryStart, MpiJob, NOTE_DELAY};
 use assay_run::storage::job_tasks::{self, JobTasks, TaskRanks};
 
 use crate::signals;
@@ -59,7 +59,7 @@ fn connect(
         terminal.note(&words::phrase(note));
         Ok(())
     })?;
-    MpiJob::connect(&library, launched, false)
+    MpiJob::connect(&library, launched, LibraryStart::OneThread)
 }
 
 /// Runs the command on rank 0, and ends the job in good order, or aborts it if a rank does not

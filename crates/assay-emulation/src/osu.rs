@@ -37,6 +37,15 @@ mod options;
 /// This rank fails, or the run cannot be stored.
 pub fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let launched = LauncherEnv::from_process_env();
+    if typed.tell_version {
+        if launched.is_reporting_rank() {
+            let layout = table::table_layout(typed.preset.to_preset());
+            terminal.print(
+                &layout.render_version(typed.program.title(), env!("CARGO_PKG_VERSION")),
+            );
+        }
+        return Ok(0);
+    }
     match run_rank(typed, &launched, terminal) {
         // All ranks fail for the same reason before they are connected. One of them reports it; the
         // others wait, because a launcher kills all ranks after the first error.

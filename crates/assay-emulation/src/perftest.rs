@@ -39,6 +39,9 @@ use self::outcome::{PerftestOutcome, PerftestSize};
 
 pub use self::stored_tables::has_tests;
 
+/// Line of perftest 26.x, whose packages are numbered otherwise, with the version of assay.
+const VERSION: &str = concat!("Version: 6.29 (assay ", env!("CARGO_PKG_VERSION"), ")\n");
+
 /// Runs `assay rdma`: one end of a test, or both.
 ///
 /// # Errors
@@ -48,6 +51,10 @@ pub fn rdma(
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
+    if typed.tell_version {
+        terminal.print(VERSION);
+        return Ok(0);
+    }
     let work = typed.to_workload()?;
     // Without a device, fail before waiting for the other end or storing anything.
     if !has_devices() {

@@ -23,6 +23,9 @@ use assay_run::network::target::{AddressFamily, NetworkTarget};
 use assay_run::recording::Recording;
 use assay_run::round_trips::RoundTripTimes as RoundTrips;
 
+/// Line about the version; the output resembles that of no version of ping in particular.
+const VERSION: &str = concat!("ping from assay ", env!("CARGO_PKG_VERSION"), "\n");
+
 /// Sends echo requests, prints a line for each reply and stores the run. Returns the exit code.
 ///
 /// # Errors
@@ -32,6 +35,10 @@ pub fn ping(
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
+    if typed.tell_version {
+        terminal.print(VERSION);
+        return Ok(0);
+    }
     let check_wait =
         |what: &str, seconds: f64, minimum: f64| match Duration::try_from_secs_f64(seconds) {
             Ok(wait) if (minimum..=3600.0).contains(&seconds) => Ok(wait),

@@ -39,7 +39,11 @@ pub(crate) const QPERF: &[RefusedOption] = &[
         "the server chooses the port of the data, as qperf's does by default",
         "open the server's ephemeral ports (net.ipv4.ip_local_port_range)",
     ),
-    reject("--no_msgs -n", "a test ends by time", "use -t SECONDS"),
+    reject(
+        "--no_msgs -n",
+        "qperf itself uses it in RDMA tests only, and warns in socket tests",
+        "use -t SECONDS",
+    ),
     reject(
         "--flip -f --f1",
         "both ends measure the same ping-pong",
@@ -121,7 +125,6 @@ pub(crate) const PING: &[RefusedOption] = &[
         "requests are plain echoes, one at a time",
         "`ping` itself",
     ),
-    reject("-V", "the version is that of assay", "use `assay --version`"),
 ];
 
 /// Returns a tool whose options are left out where there is no alternative.

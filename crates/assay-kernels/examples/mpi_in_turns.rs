@@ -158,6 +158,7 @@ fn compare(
         kind: size.kind,
         bytes: size.bytes,
         window: WINDOW,
+        threads: (1, 1),
         element: ReductionElement::Float,
         buffers: WindowBuffers::Single,
         window_creation: WindowCreation::Allocate,

@@ -16,7 +16,9 @@ mod collective_call;
 mod collective_contents;
 mod communicator;
 mod contents;
+mod fan;
 mod figures;
+mod forked;
 mod job_messages;
 mod loaded_library;
 mod message_memory;
@@ -28,6 +30,7 @@ mod persistent;
 mod prepared_benchmark;
 mod process_set;
 mod rank_parts;
+mod threads;
 mod timing;
 mod window;
 
@@ -38,6 +41,7 @@ use communicator::Communicator;
 use prepared_benchmark::PreparedBenchmark;
 
 pub use abi::Abi;
+pub use fan::FanPartners;
 pub use figures::{MpiFigures, OverlapParts};
 pub use loaded_library::LoadedMpi;
 pub use message_memory::{ELEMENT_BYTES, ReductionElement, WindowBuffers, memory_bytes};
@@ -70,6 +74,12 @@ pub enum MpiError {
         path: String,
         /// The missing function.
         missing: &'static str,
+    },
+    /// The library was built for one thread per process.
+    #[error("{path} does not support several threads of a rank (MPI_THREAD_MULTIPLE)")]
+    OneThread {
+        /// The file.
+        path: String,
     },
     /// The library refused a call.
     #[error("{call} failed: {text}")]
@@ -135,6 +145,19 @@ impl MpiWorld {
     /// [`MpiError::Call`].
     pub fn join_neighborhood(&mut self, neighbors: Neighbors) -> Result<f64, MpiError> {
         with!(&mut self.0, Inner, comm => comm.join_neighborhood(neighbors).map_err(|refused| to_mpi_error(comm, refused)))
+    }
+
+    /// Sets the ranks with which this rank exchanges messages if one host does so with all others.
+    pub fn join_fan(&mut self, partners: FanPartners) {
+        with!(&mut self.0, Inner, comm => comm.fan = partners);
+    }
+
+    /// Forks processes that send nothing and end after two seconds, as `osu_latency_mp` does.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn fork_processes(&mut self, count: u32) -> io::Result<()> {
+        with!(&mut self.0, Inner, comm => comm.fork_processes(count))
     }
 
     /// Broadcasts rank 0's number to all ranks.

@@ -91,6 +91,7 @@ fn program_path(latency: &str, test: MpiTest) -> String {
     let place = match (mpi, test) {
         (None, _) => folder.to_owned(),
         (Some(mpi), test) if test.kind().is_one_sided() => mpi.join("one-sided"),
+        (Some(mpi), test) if test.kind().is_fan() => mpi.join("pt2pt/congestion"),
         (Some(mpi), test) if test.pattern() != MpiPattern::All => match twice {
             true if is_persistent => mpi.join("pt2pt/persistent"),
             true => mpi.join("pt2pt/standard"),

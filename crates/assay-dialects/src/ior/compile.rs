@@ -173,6 +173,7 @@ fn target(
             new_file: if is_open_ended { NewFile::Empty } else { NewFile::Written },
             ..TargetOpening::default()
         },
+        duplicates: None,
     }
 }
 

@@ -14,6 +14,7 @@ fn table(test: MpiTest, shape: OsuLayout) -> OsuTable {
         element: "MPI_INT".to_owned(),
         window_creation: WindowCreation::Allocate,
         synchronization: RmaSynchronization::Flush,
+        workers: None,
         topology: None,
     }
 }
@@ -114,6 +115,7 @@ fn tables_match_osu_output() {
 fn render_again(text: &str, layout: OsuLayout) -> String {
     let (mut ours, mut current) = (String::new(), None);
     let (mut lengths, mut topology) = (Vec::new(), None);
+    let mut workers: Vec<u32> = Vec::new();
     for line in text.lines() {
         if let Some(dimensions) = line.strip_prefix("Dimensions size = ") {
             lengths = dimensions.split_whitespace().map(|it| it.parse().unwrap()).collect();
@@ -122,6 +124,11 @@ fn render_again(text: &str, layout: OsuLayout) -> String {
             let lengths = std::mem::take(&mut lengths);
             topology = Some(MpiTopology { lengths, creation_s: time_us / MICRO });
         }
+        if let Some((_, count)) =
+            line.split_once(": ").filter(|(name, _)| name.starts_with("# Number of "))
+        {
+            workers.push(count.trim().parse().unwrap());
+        }
         let title = line.strip_prefix("# ").and_then(|it| it.rsplit_once(" v"));
         let known = title.and_then(|(title, _)| {
             MpiTest::ALL.into_iter().find(|test| {
@@ -129,7 +136,12 @@ fn render_again(text: &str, layout: OsuLayout) -> String {
             })
         });
         if let Some(test) = known {
-            current = Some(OsuTable { topology: topology.take(), ..table(test, layout) });
+            let workers = match std::mem::take(&mut workers)[..] {
+                [first, second] => Some((first, second)),
+                _ => None,
+            };
+            current =
+                Some(OsuTable { topology: topology.take(), workers, ..table(test, layout) });
         }
         let Some(table) = &mut current else { continue };
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -162,6 +174,7 @@ fn tables_of_all_benchmarks_match_osu_output() {
         ("7.4-tables", OsuLayout::Osu7),
         ("7.4-full-tables", OsuLayout::Osu7),
         ("7.4-neighborhood-tables", OsuLayout::Osu7),
+        ("7.4-threads-tables", OsuLayout::Osu7),
         ("5.4.3-tables", OsuLayout::Osu5),
         ("5.4.3-full-tables", OsuLayout::Osu5),
     ] {
@@ -180,6 +193,26 @@ fn start_of_library_is_one_line() {
         &table(MpiTest::Init, OsuLayout::Osu7),
         &row(0, &times),
         "# OSU MPI Init Test v7.5\nnprocs: 2, min: 123 ms, max: 124 ms, avg: 123 ms\n",
+    );
+}
+
+/// Each sending thread of OSU's program prints the heads.
+#[test]
+fn several_sending_threads_repeat_the_heads() {
+    let threads =
+        OsuTable { workers: Some((2, 3)), ..table(MpiTest::ThreadsLatency, OsuLayout::Osu7) };
+    check(
+        &threads,
+        &row(1, &[("latency", 0.39e-6)]),
+        "# Number of Sender threads: 2 \n# Number of Receiver threads: 3
+
+# OSU MPI Multi-threaded Latency Test v7.5
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+1                       0.39
+",
     );
 }
 

@@ -19,6 +19,7 @@ use super::values::ParameterValue;
 use super::{RateLabel, RunLabel, UsedHost, VdbenchEnv, VdbenchExecution, VdbenchInput};
 
 mod concatenation;
+mod duplicates;
 mod file_hosts;
 mod files;
 mod format;
@@ -129,6 +130,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         for run in &definitions.runs {
             self.compile_run(run);
         }
+        self.add_duplicates();
         if definitions.general.formats_storage && is_raw {
             self.add_storage_format();
         }

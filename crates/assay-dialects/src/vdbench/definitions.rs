@@ -16,9 +16,11 @@ use super::statements::{Parameter, Statement};
 use super::tokens::ParameterElement;
 use super::values::{self, Scalar};
 
+mod duplicates;
 mod file_systems;
 mod general;
 
+pub(super) use duplicates::DuplicateParameters;
 pub(super) use file_systems::{FileTreeDefinition, FileWorkloadDefinition};
 pub(super) use general::GeneralParameters;
 
@@ -76,6 +78,8 @@ pub(super) struct StorageDefinition {
     pub(super) offset_bytes: u64,
     pub(super) align_bytes: Option<u64>,
     pub(super) hit_area_bytes: u64,
+    /// Its own parameters of deduplication.
+    pub(super) duplicates: Option<DuplicateParameters>,
 }
 
 /// Workload definition (wd).
@@ -116,6 +120,7 @@ impl Default for StorageDefinition {
             offset_bytes: 0,
             align_bytes: None,
             hit_area_bytes: 1 << 20,
+            duplicates: None,
         }
     }
 }
@@ -367,6 +372,7 @@ impl StorageDefinition {
                 let bytes = values::parse_one_number(lines, parameter);
                 self.hit_area_bytes = bytes.map_or(self.hit_area_bytes, |bytes| bytes as u64);
             }
+            _ if duplicates::apply(&mut self.duplicates, lines, parameter) => {}
             _ => report_unapplied(lines, parameter),
         }
     }

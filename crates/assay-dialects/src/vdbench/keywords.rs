@@ -165,8 +165,7 @@ use KeywordValue::{Either, Numbers, Times, Words};
 
 const NO_JOURNAL: &str = "journals are not kept; -v checks data within one execution";
 const NO_REPLAY: &str = "traces are not replayed";
-const UNIQUE: &str =
-    "every block is written unique; storage that deduplicates stores more than with Vdbench";
+const UNIQUE: &str = "blocks of files are written unique; storage that deduplicates stores more than with Vdbench";
 
 const GENERAL: &[Keyword] = &[
     ignored("messagescan", "the kernel's log is not copied into the output"),
@@ -175,11 +174,14 @@ const GENERAL: &[Keyword] = &[
     keyword("compratio", Numbers),
     keyword("compression", Numbers),
     ignored("compressionseed", "data is generated anew in every run"),
-    ignored("dedupratio", UNIQUE),
-    ignored("dedupunit", UNIQUE),
-    ignored("dedupsets", UNIQUE),
-    ignored("dedupflipflop", UNIQUE),
-    ignored("deduphotsets", UNIQUE),
+    keyword("dedupratio", Numbers),
+    keyword("dedupunit", Numbers),
+    keyword("dedupsets", Numbers),
+    ignored(
+        "dedupflipflop",
+        "a duplicate block keeps its contents when it is written again, as with dedupflipflop=no",
+    ),
+    ignored("deduphotsets", "all sets of duplicates have as many blocks"),
     keyword("concatenatesds", Words),
     synonym("concatenate", "concatenatesds", Words),
     keyword("create_anchors", Words),
@@ -206,8 +208,11 @@ const GENERAL: &[Keyword] = &[
     unsupported("force_error_after", "errors are not simulated"),
     ignored("abort_failed_skew", "the shares reached are reported, not enforced"),
     unsupported("replay", NO_REPLAY),
-    ignored("dedupacross", UNIQUE),
-    ignored("dedupmaxkey", UNIQUE),
+    ignored(
+        "dedupacross",
+        "unique blocks occur on one storage definition only, as with dedupacross=yes",
+    ),
+    ignored("dedupmaxkey", "it limits the versions of a block of dedupflipflop"),
     ignored("auxreport", "no other program's report is collected"),
     ignored("heartbeat_error", "one process does all I/O, and its end is the end of the run"),
     ignored("pattern_buffer", "written data is generated, not taken from a buffer"),
@@ -244,9 +249,9 @@ const STORAGE: &[Keyword] = &[
     ignored("kstat", "Solaris alone has such statistics"),
     ignored("instance", "Solaris alone has such statistics"),
     unsupported("journal", NO_JOURNAL),
-    ignored("dedupratio", UNIQUE),
-    ignored("dedupunit", UNIQUE),
-    ignored("dedupsets", UNIQUE),
+    keyword("dedupratio", Numbers),
+    unsupported("dedupunit", "Vdbench accepts it as a general parameter only"),
+    keyword("dedupsets", Numbers),
     unsupported("replay", NO_REPLAY),
     unsupported("resetlun", "no command is sent to a device"),
     unsupported("resetbus", "no command is sent to a device"),

@@ -18,6 +18,7 @@ use super::{
 mod bytes;
 mod concatenation;
 mod diagnostics;
+mod duplicates;
 mod file_systems;
 mod generated;
 mod golden;

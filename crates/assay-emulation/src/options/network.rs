@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::net::IpAddr;
 
+use clap::builder::ArgPredicate;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use self::qperf_parameters::{
@@ -106,8 +107,13 @@ pub struct QperfArguments {
 #[derive(Debug, Args)]
 pub struct PingArguments {
     /// Host to ping
-    #[arg(value_name = "HOST", value_parser = options::parse_plain_host)]
+    #[arg(value_name = "HOST", value_parser = options::parse_plain_host, required = false,
+        required_unless_present = "tell_version",
+        default_value_if("tell_version", ArgPredicate::IsPresent, "localhost"))]
     pub(crate) host: String,
+    /// Print the version of assay
+    #[arg(short = 'V')]
+    pub(crate) tell_version: bool,
     /// Number of requests
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) count: u32,

@@ -6,6 +6,7 @@ mod unsupported_benchmarks;
 
 use std::path::PathBuf;
 
+use assay_dialects::osu::HELLO_TITLE;
 use assay_model::benchmark::{MpiTest, NeighborTopology, RmaSynchronization, WindowCreation};
 use assay_model::quantity::Bytes;
 use assay_model::workload::MpiPreset;
@@ -48,14 +49,17 @@ pub struct MpiArguments {
     /// One-sided benchmarks: synchronisation [default: as OSU: flush, lock for get_acc_latency, pscw for put_bibw]
     #[arg(short = 's', long = "sync-option", value_enum, ignore_case = true)]
     pub synchronization: Option<SynchronizationArgument>,
-    /// Non-blocking collectives: number of MPI_Test calls during the computation
-    #[arg(short = 't', long = "num-test-calls", value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub tests: Option<u32>,
+    /// Non-blocking collectives: number of MPI_Test calls during the computation; latency_mt, latency_mp:
+    /// threads or forked processes of the receiver, or N:M of sender and receiver [default: 1:2, 2:2]
+    #[arg(short = 't', long = "num-test-calls", value_name = "N", value_parser = CallsOrWorkers::parse)]
+    pub calls_or_workers: Option<CallsOrWorkers>,
     /// Neighbourhood collectives: cart:DIMENSIONS:RADIUS, or graph:FILE with a line FROM,TO for each edge
     /// [default: cart:1:1]
     #[arg(short = 'N', long = "nhbr", value_name = "TOPOLOGY", value_parser = parse_topology)]
     pub topology: Option<NeighborTopology>,
+    /// Print the emulated version of OSU's program and the version of assay
+    #[arg(short = 'v', long = "version")]
+    pub tell_version: bool,
     /// Initialise with MPI_Session_init (MPI 4)
     #[arg(short = 'I', long = "session")]
     pub process_set: bool,
@@ -120,6 +124,14 @@ impl MpiProgram {
         match self {
             Self::Test(test) => test.name(),
             Self::Hello => Self::HELLO,
+        }
+    }
+
+    /// Returns the title that the program prints.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Test(test) => test.osu_title(),
+            Self::Hello => HELLO_TITLE,
         }
     }
 
@@ -230,6 +242,34 @@ pub enum ElementType {
     /// Bytes, for all operations but reductions
     #[value(name = "mpi_char", alias = "char")]
     Byte,
+}
+
+/// Value of `-t`: one number, or the threads or processes of two ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallsOrWorkers {
+    /// Calls of `MPI_Test`, or threads or processes of the receiver.
+    One(u32),
+    /// Threads or processes of the sender and of the receiver.
+    Pair(u32, u32),
+}
+
+impl CallsOrWorkers {
+    /// Maximum number of calls of `MPI_Test`, as protection against typing errors.
+    const MAX_CALLS: u32 = 1_000_000;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let number = |text: &str| match text.parse::<u32>() {
+            Ok(number) if (1..=Self::MAX_CALLS).contains(&number) => Ok(number),
+            _ => Err(format!(
+                "expected a number from 1 to {}, or two like 4:6, found {text:?}",
+                Self::MAX_CALLS
+            )),
+        };
+        match text.split_once(':') {
+            Some((first, second)) => Ok(Self::Pair(number(first)?, number(second)?)),
+            None => number(text).map(Self::One),
+        }
+    }
 }
 
 /// Range of message sizes; bounds that are not given are the preset's.

@@ -104,6 +104,9 @@ pub struct RdmaArguments {
     /// Without a host: address to listen on [default: loopback, which other hosts cannot reach]
     #[arg(short = 'B', long, value_name = "ADDRESS", conflicts_with = "host")]
     pub bind: Option<IpAddr>,
+    /// Print the emulated version of perftest and the version of assay
+    #[arg(short = 'V', long = "version")]
+    pub tell_version: bool,
     /// Without a host: serve one test after another until interrupted
     #[arg(long, conflicts_with_all = ["host", "loopback"])]
     pub forever: bool,

@@ -7,8 +7,8 @@ use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::options::{MpiOptions, RequestedLibrary};
 
 use crate::options::osu::{
-    BufferNumber, ElementType, MpiArguments, MpiProgram, SynchronizationArgument,
-    WindowArgument,
+    BufferNumber, CallsOrWorkers, ElementType, MpiArguments, MpiProgram,
+    SynchronizationArgument, WindowArgument,
 };
 
 /// Returns the options for the engine.
@@ -28,7 +28,21 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
         window_creation: typed.window_creation.map(WindowArgument::to_creation),
         synchronization: typed.synchronization.map(SynchronizationArgument::to_synchronization),
         topology: typed.topology.clone().unwrap_or_default(),
-        test_calls: typed.tests.unwrap_or(0),
+        test_calls: match typed.calls_or_workers {
+            Some(CallsOrWorkers::One(calls)) => calls,
+            _ => 0,
+        },
+        workers: typed.calls_or_workers.and_then(|given| {
+            match (given, typed.program.test().kind()) {
+                (_, kind) if !kind.has_workers() => None,
+                (CallsOrWorkers::Pair(first, second), _) => Some((first, second)),
+                (CallsOrWorkers::One(second), MpiBenchmarkKind::ThreadsLatency) => {
+                    Some((1, second))
+                }
+                // As in OSU's program, in which the sender then forks none.
+                (CallsOrWorkers::One(second), _) => Some((0, second)),
+            }
+        }),
         process_set: typed.process_set,
         validate: typed.validate,
         validation_warm_up: typed.validation_warm_up,
@@ -67,9 +81,12 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
             "only collectives have a minimum and maximum over the ranks",
         ),
         (
-            typed.tests.is_some() && !matches!(kind, MpiBenchmarkKind::Overlap(_)),
+            typed.calls_or_workers.is_some()
+                && !matches!(kind, MpiBenchmarkKind::Overlap(_))
+                && !kind.has_workers(),
             "-t",
-            "only non-blocking collectives call MPI_Test during a computation",
+            "only non-blocking collectives call MPI_Test during a computation, and only latency_mt and latency_mp \
+             have threads or forked processes",
         ),
         (
             typed.element == Some(ElementType::Byte) && kind.is_reduction(),
@@ -83,7 +100,10 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
             "only reductions sum something; all other messages are bytes (mpi_char)",
         ),
     ];
-    let mut all = senseless.into_iter().chain(list_special_refusals(typed));
+    let mut all = senseless
+        .into_iter()
+        .chain(list_worker_refusals(typed))
+        .chain(list_special_refusals(typed));
     match all.find(|(is_senseless, ..)| *is_senseless) {
         Some((_, option, reason)) => {
             Err(CommandFailure::usage(format!("{name} has no {option}"))
@@ -92,6 +112,39 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
         }
         None => Ok(()),
     }
+}
+
+/// Lists whether each option of threads and forked processes is given without effect.
+fn list_worker_refusals(
+    typed: &MpiArguments,
+) -> impl Iterator<Item = (bool, &'static str, &'static str)> {
+    let kind = typed.program.test().kind();
+    [
+        (
+            matches!(typed.calls_or_workers, Some(CallsOrWorkers::Pair(..)))
+                && !kind.has_workers(),
+            "-t N:M",
+            "the number of MPI_Test calls is one number",
+        ),
+        (
+            kind.has_workers() && has_too_many_workers(typed),
+            "-t beyond 127",
+            "OSU's programs have at most 127 threads or forked processes at each rank",
+        ),
+        (
+            kind == MpiBenchmarkKind::ThreadsLatency && typed.process_set,
+            "-I",
+            "MPI_Init_thread requests the support of several threads",
+        ),
+        (
+            kind == MpiBenchmarkKind::ThreadsLatency
+                && typed.validate
+                && !has_as_many_workers(typed),
+            "-c unless both ranks have as many threads, like -t 2:2",
+            "each thread compares the messages of the thread with its number",
+        ),
+    ]
+    .into_iter()
 }
 
 /// Lists whether each option of one-sided benchmarks, or one that single figures cannot have, is
@@ -152,6 +205,21 @@ fn list_special_refusals(
     .into_iter()
 }
 
+/// Whether a rank has more threads or processes than OSU's programs accept.
+fn has_too_many_workers(typed: &MpiArguments) -> bool {
+    const MOST: u32 = 127;
+    match typed.calls_or_workers {
+        Some(CallsOrWorkers::One(count)) => count > MOST,
+        Some(CallsOrWorkers::Pair(first, second)) => first.max(second) > MOST,
+        None => false,
+    }
+}
+
+/// Whether both ranks have the same number of threads.
+fn has_as_many_workers(typed: &MpiArguments) -> bool {
+    to_mpi_options(typed).workers.is_some_and(|(first, second)| first == second)
+}
+
 /// Whether the result is to be printed or stored in a form of its own.
 fn is_kept(typed: &MpiArguments) -> bool {
     typed.json
@@ -187,6 +255,9 @@ mod tests {
             ("bcast", 1, 1 << 20, 21),
             ("barrier", 0, 0, 1),
             ("reduce_scatter", 4, 1 << 20, 19),
+            ("latency_mt", 0, 4 << 20, 24),
+            ("latency_mp --preset osu-7", 1, 4 << 20, 23),
+            ("bw_fan_in", 1, 4 << 20, 23),
             ("alltoallw", 1, 1 << 20, 21),
             ("get_bw", 1, 4 << 20, 23),
             ("neighbor_allgather", 1, 1 << 20, 21),
@@ -215,6 +286,15 @@ mod tests {
             ("latency -G png", "`assay mpi` does not support -G"),
             ("allreduce -b multiple", "allreduce has no -b"),
             ("bw -t 100", "bw has no -t"),
+            ("ibcast -t 2:2", "ibcast has no -t N:M"),
+            ("latency_mt -t 128", "latency_mt has no -t beyond 127"),
+            ("latency_mt -c", "latency_mt has no -c unless both ranks have as many threads"),
+            (
+                "latency_mt -c -t 2:3",
+                "latency_mt has no -c unless both ranks have as many threads",
+            ),
+            ("latency_mt -I", "latency_mt has no -I"),
+            ("latency_mp -W 8", "latency_mp has no -W"),
             ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
             ("put_bibw -s flush", "put_bibw has no -s of a passive target"),
             ("latency -s fence", "latency has no -s"),
@@ -242,6 +322,9 @@ mod tests {
         for words in [
             "bw -b multiple -T mpi_char -W 8",
             "mbw_mr -W 1",
+            "latency_mt -t 127:127 -c -b single",
+            "latency_mp -t 4 -c -z",
+            "bw_fan_out -W 8 -b multiple -c",
             "barrier -f",
             "bibw_persistent -W 8 -b multiple",
             "allreduce_persistent -f -T mpi_int",
@@ -266,6 +349,10 @@ mod tests {
             ("bw -b multiple", vec!["Buffers: multiple"]),
             ("put_bw", vec![]),
             ("bw -b single", vec![]),
+            ("latency_mt -t 2", vec![]),
+            ("latency_mt -t 4:6", vec!["Threads: 4:6"]),
+            ("latency_mp -t 4", vec!["Processes: 0:4"]),
+            ("ibcast -t 4", vec![]),
             // A single message has one buffer anyway.
             ("latency -b multiple", vec![]),
             (
@@ -287,6 +374,8 @@ mod tests {
             ("mbw_mr --preset osu-7", 1 << 20, 100, 10),
             ("bibw --preset osu-5.4.3", 1 << 20, 20, 2),
             ("barrier --preset osu-7", 0, 1000, 100),
+            ("latency_mt --preset osu-7", 1, 10_000, 100),
+            ("bw_fan_in --preset osu-7", 16_384, 20, 2),
             ("ibarrier --preset osu-5.4.3", 0, 100, 10),
             ("put_latency --preset osu-7", 8192, 10_000, 100),
             ("allreduce --preset osu-5.4.3", 32_768, 1000, 100),

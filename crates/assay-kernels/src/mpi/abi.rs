@@ -44,6 +44,7 @@ pub(super) struct Constants<H> {
     pub(super) status_ignore: *mut c_void,
     pub(super) lock_exclusive: c_int,
     pub(super) lock_shared: c_int,
+    pub(super) thread_multiple: c_int,
 }
 
 type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
@@ -86,6 +87,7 @@ pub(super) const MPICH: Constants<c_int> = Constants {
     status_ignore: ptr::without_provenance_mut(1),
     lock_exclusive: 234,
     lock_shared: 235,
+    thread_multiple: 3,
 };
 
 /// Values of the MPI 5.0 standard, chapter "Application Binary Interface".
@@ -104,6 +106,7 @@ pub(super) const STANDARD: Constants<usize> = Constants {
     status_ignore: ptr::null_mut(),
     lock_exclusive: 301,
     lock_shared: 302,
+    thread_multiple: 4096,
 };
 
 /// Looks up the addresses of Open MPI's objects, by the names in its `mpi.h` since 1.3. The error
@@ -128,5 +131,6 @@ pub(super) fn open_mpi(library: &SharedLibrary) -> Result<Constants<usize>, &'st
         status_ignore: ptr::null_mut(),
         lock_exclusive: 1,
         lock_shared: 2,
+        thread_multiple: 3,
     })
 }

@@ -60,6 +60,7 @@ table! {
     /// Functions of one library; `H` is its handle type.
     MpiCalls;
     init = "MPI_Init"(*mut c_int, *mut c_void) -> c_int;
+    init_thread = "MPI_Init_thread"(*mut c_int, *mut c_void, c_int, *mut c_int) -> c_int;
     finalize = "MPI_Finalize"() -> c_int;
     abort = "MPI_Abort"(H, c_int) -> c_int;
     set_errhandler = "MPI_Comm_set_errhandler"(H, H) -> c_int;

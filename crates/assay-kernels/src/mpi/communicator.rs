@@ -12,6 +12,7 @@ use assay_model::benchmark::{Collective, Neighbors};
 
 use super::abi::{Constants, Handle};
 use super::calls::{MpiCalls, MpiResult, PersistentCollectiveCalls, check_call};
+use super::fan::FanPartners;
 use super::process_set::{ProcessSet, ProcessSetCalls};
 
 /// Buffer size for an error's text; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.
@@ -36,6 +37,10 @@ pub(super) struct Communicator<H: Handle> {
     neighborhood: Option<H>,
     /// Neighbours in the topology, in the order of their parts.
     pub(super) neighbors: Neighbors,
+    /// Ranks of other hosts that this rank exchanges messages with, if one host does so with all.
+    pub(super) fan: FanPartners,
+    /// Processes that this rank forked.
+    pub(super) forked: Vec<libc::pid_t>,
     /// Session that initialised the library, if any; `names.world` is its communicator then.
     process_set: Option<ProcessSet<H>>,
 }
@@ -55,6 +60,36 @@ impl<H: Handle> Communicator<H> {
         // SAFETY: `MPI_Init` may be called once, with null for the arguments of the program.
         check_call("MPI_Init", unsafe { (calls.init)(ptr::null_mut(), ptr::null_mut()) })?;
         Self::join_world(calls, names, persistent, None, seconds_since(start_ns))
+    }
+
+    /// Initialises the library for a process of several threads; `None` if it does not support
+    /// them.
+    ///
+    /// # Errors
+    /// Those of [`Self::start`].
+    pub(super) fn start_threaded(
+        calls: MpiCalls<H>,
+        names: Constants<H>,
+        persistent: Result<PersistentCollectiveCalls<H>, &'static str>,
+    ) -> MpiResult<Option<Self>> {
+        let start_ns = now_ns();
+        let mut provided = 0;
+        // SAFETY: as `MPI_Init`, and an integer to be written.
+        check_call("MPI_Init_thread", unsafe {
+            (calls.init_thread)(
+                ptr::null_mut(),
+                ptr::null_mut(),
+                names.thread_multiple,
+                &raw mut provided,
+            )
+        })?;
+        let elapsed_s = seconds_since(start_ns);
+        let world = Self::join_world(calls, names, persistent, None, elapsed_s)?;
+        if provided < names.thread_multiple {
+            world.finish()?;
+            return Ok(None);
+        }
+        Ok(Some(world))
     }
 
     /// Initialises the library by a session.
@@ -99,12 +134,15 @@ impl<H: Handle> Communicator<H> {
             startup_s,
             neighborhood: None,
             neighbors: Neighbors::default(),
+            fan: FanPartners::default(),
+            forked: Vec::new(),
             process_set,
         })
     }
 
     /// Finalises the library on all ranks.
     pub(super) fn finish(&self) -> MpiResult {
+        self.await_forked();
         if let Some(mut neighborhood) = self.neighborhood {
             // SAFETY: the communicator was created by `join_neighborhood`, and no operation is
             // pending.

@@ -133,6 +133,27 @@ impl LoadedMpi {
         }))
     }
 
+    /// Initialises the library for several threads. Once per process.
+    ///
+    /// # Errors
+    /// [`MpiError::OneThread`] if the library does not support them, and [`MpiError::Call`].
+    pub fn start_threaded(&self) -> Result<MpiWorld, MpiError> {
+        let failed = start_error;
+        let world = match &self.table {
+            CallTable::Narrow(calls, names, persistent) => {
+                Communicator::start_threaded(*calls, *names, *persistent)
+                    .map_err(failed)?
+                    .map(Inner::Narrow)
+            }
+            CallTable::Wide(calls, names, persistent) => {
+                Communicator::start_threaded(*calls, *names, *persistent)
+                    .map_err(failed)?
+                    .map(Inner::Wide)
+            }
+        };
+        world.map(MpiWorld).ok_or_else(|| MpiError::OneThread { path: self.path.clone() })
+    }
+
     /// Initialises the library by an MPI 4 session instead of `MPI_Init`.
     ///
     /// # Errors

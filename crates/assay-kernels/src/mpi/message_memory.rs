@@ -53,6 +53,7 @@ pub(super) fn slots(
 ) -> usize {
     let all = window.max(1) as usize;
     match (kind.is_windowed(), buffers) {
+        (false, _) if kind == MpiBenchmarkKind::ThreadsLatency => all,
         (false, _) => 1,
         // Each operation of a window accesses a place of its own, as in OSU.
         (true, _) if kind.is_one_sided() => all,
@@ -148,6 +149,7 @@ mod tests {
         for (kind, mib) in [
             (MpiBenchmarkKind::Latency, 2),
             (MpiBenchmarkKind::Bandwidth, 128),
+            (MpiBenchmarkKind::ThreadsLatency, 128),
             (MpiBenchmarkKind::RemoteLatency(RemoteOperation::Put), 3),
             (MpiBenchmarkKind::RemoteLatency(RemoteOperation::CompareAndSwap), 4),
             (MpiBenchmarkKind::RemoteBandwidth(RemoteOperation::Get), 192),

@@ -44,6 +44,8 @@ pub(super) struct PreparedBenchmark<'j, H: Handle> {
     /// Counts and displacements of the ranks' parts, for collectives.
     pub(super) parts: RankParts<H>,
     pub(super) window: Option<MpiWindow<'j, H>>,
+    /// Threads of rank 0 and of rank 1.
+    pub(super) threads: (u32, u32),
 }
 
 /// Parameters of a benchmark, the same on all ranks.
@@ -53,8 +55,10 @@ pub struct MpiBenchmarkRequest {
     pub kind: MpiBenchmarkKind,
     /// Bytes of a message or of one rank's part.
     pub bytes: usize,
-    /// Messages in flight at once in bandwidth tests.
+    /// Messages in flight at once in bandwidth tests, or threads that have a message.
     pub window: u32,
+    /// Threads of rank 0 and of rank 1.
+    pub threads: (u32, u32),
     /// Element type of reductions.
     pub element: ReductionElement,
     /// Buffers of the messages of a window.
@@ -80,6 +84,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             kind,
             bytes,
             window,
+            threads,
             element,
             buffers: window_buffers,
             window_creation,
@@ -122,9 +127,10 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             times_parts,
             send,
             receive,
-            requests: vec![H::default(); 2 * in_flight],
+            requests: vec![H::default(); comm.fan.partners.len().max(2) * in_flight],
             parts,
             window: mpi_window,
+            threads,
         })
     }
 
@@ -138,6 +144,9 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             MpiBenchmarkKind::Bandwidth
             | MpiBenchmarkKind::PairsBandwidth
             | MpiBenchmarkKind::Bidirectional => self.measure_bandwidth(pass),
+            MpiBenchmarkKind::ThreadsLatency => self.time_threads(pass),
+            MpiBenchmarkKind::ForkedLatency => self.time_forked(pass),
+            MpiBenchmarkKind::FanIn | MpiBenchmarkKind::FanOut => self.measure_fan(pass),
             MpiBenchmarkKind::Startup => reduce_call_times(self.comm, self.comm.startup_s),
             MpiBenchmarkKind::PersistentLatency => self.time_persistent_latency(pass),
             MpiBenchmarkKind::PersistentBandwidth
@@ -169,6 +178,11 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
         match self.kind {
             MpiBenchmarkKind::Latency | MpiBenchmarkKind::PairsLatency => {
                 self.time_each_round_trip(warm_up, count)
+            }
+            MpiBenchmarkKind::ThreadsLatency => self.time_each_of_threads(warm_up, count),
+            MpiBenchmarkKind::ForkedLatency => self.time_each_forked(warm_up, count),
+            MpiBenchmarkKind::FanIn | MpiBenchmarkKind::FanOut => {
+                self.time_each_fan_window(warm_up, count)
             }
             // It happened once.
             MpiBenchmarkKind::Startup => Ok(Vec::new()),
@@ -213,6 +227,10 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
                     _,
                 ) => self.validate_collective(operation, turn)?,
                 (MpiBenchmarkKind::Startup, _) => Vec::new(),
+                (MpiBenchmarkKind::ThreadsLatency, _) => self.validate_threads(turn)?,
+                (MpiBenchmarkKind::FanIn | MpiBenchmarkKind::FanOut, _) => {
+                    self.validate_fan(turn)?
+                }
                 _ => self.validate_pairs(turn)?,
             };
             messages += correct.len() as f64;

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use assay_model::workload::storage::BlockDuplicates;
+
 use super::random;
 
 /// Size of a stamped unit, independent of the size of the I/O, so that data written in one size can
@@ -100,6 +102,48 @@ pub(super) fn make_unique(memory: &mut [u8], address: u64, serial: u64) {
     for (page, at) in memory.chunks_exact_mut(PAGE_BYTES).zip(0_u64..) {
         page[..8].copy_from_slice(&random::mix(address + at).to_le_bytes());
         page[8..16].copy_from_slice(&serial.to_le_bytes());
+    }
+}
+
+/// Fills the data of a write at `address`: blocks with equal contents by their numbers, all others by
+/// `serial` and `target`. What a block contains does not depend on the size of the writes.
+pub(super) fn fill_blocks(
+    memory: &mut [u8],
+    address: u64,
+    compressible: f64,
+    duplicates: &BlockDuplicates,
+    (serial, target): (u64, u64),
+) {
+    let unit_bytes = duplicates.unit_bytes as usize;
+    let mut at = address;
+    let mut rest = memory;
+    while !rest.is_empty() {
+        let within = (at % duplicates.unit_bytes) as usize;
+        let (part, after) = rest.split_at_mut((unit_bytes - within).min(rest.len()));
+        let block = duplicates.first_block + at / duplicates.unit_bytes;
+        let seed = match duplicates.contents(block) {
+            Some(number) => random::mix(!number),
+            None => random::mix(random::mix(serial) ^ random::mix(target) ^ block),
+        };
+        fill_by_position(part, within, compressible, (seed, unit_bytes));
+        at += part.len() as u64;
+        rest = after;
+    }
+}
+
+/// Fills a part of a block that begins `within` it with numbers that depend on seed and position.
+fn fill_by_position(
+    memory: &mut [u8],
+    within: usize,
+    compressible: f64,
+    (seed, unit_bytes): (u64, usize),
+) {
+    let page_bytes = PAGE_BYTES.min(unit_bytes);
+    let random_bytes = ((1.0 - compressible) * page_bytes as f64).round() as usize;
+    for (word, at) in memory.chunks_mut(8).zip((within..).step_by(8)) {
+        let number =
+            if at % page_bytes < random_bytes { random::mix(seed ^ at as u64) } else { 0 };
+        word.copy_from_slice(&number.to_le_bytes()[..word.len()]);
     }
 }
 
@@ -247,6 +291,33 @@ mod tests {
                 found,
                 "{address} {expected:?}"
             );
+        }
+    }
+
+    #[test]
+    fn block_contents_do_not_depend_on_the_size_of_writes() {
+        let duplicates = BlockDuplicates {
+            unit_bytes: 8192,
+            first_block: 3,
+            blocks: 64,
+            unique: 20,
+            sets: 5,
+        };
+        let mut whole = vec![0; 64 * 8192];
+        fill_blocks(&mut whole, 0, 0.25, &duplicates, (1, 0));
+        let mut pieces = vec![0; whole.len()];
+        for (piece, at) in pieces.chunks_mut(2048).zip((0..).step_by(2048)) {
+            fill_blocks(piece, at, 0.25, &duplicates, (1, 0));
+        }
+        assert!(whole == pieces);
+        let mut again = vec![0; whole.len()];
+        fill_blocks(&mut again, 0, 0.25, &duplicates, (2, 0));
+        let blocks: std::collections::HashSet<&[u8]> = whole.chunks(8192).collect();
+        assert_eq!(blocks.len(), 20 + 5);
+        let changed = whole.chunks(8192).zip(again.chunks(8192)).filter(|(a, b)| a != b);
+        assert_eq!(changed.count(), 20, "unique blocks only");
+        for page in whole.chunks(4096) {
+            assert!(page[3072..].iter().all(|byte| *byte == 0));
         }
     }
 

@@ -54,7 +54,7 @@ pub fn lay_out(
         .open(control.1.open_path(&target.path))
         .map_err(failed)?;
     hard_links::refuse(&file, &target.path)?;
-    let contents = NewContents { data, seed, address_seed: target.data_seed };
+    let contents = NewContents { target, data, seed };
     let gaps = gaps::find(&file, size_bytes);
     reserve(&file, size_bytes, 0)
         .map_err(|error| layout_error(target, 0, &error.to_string()))?;
@@ -105,10 +105,9 @@ pub fn create_unwritten(
 /// Contents of a new file.
 #[derive(Debug, Clone, Copy)]
 struct NewContents<'d> {
+    target: &'d StorageTarget,
     data: &'d StorageData,
     seed: u64,
-    /// Seed of data that its address determines.
-    address_seed: Option<u64>,
 }
 
 /// Writes all whole pieces, with an engine.
@@ -198,12 +197,17 @@ fn write_piece(
     from: u64,
     contents: NewContents<'_>,
 ) -> io::Result<()> {
-    let NewContents { data, seed, address_seed } = contents;
-    if let Some(seed) = address_seed {
+    let NewContents { target, data, seed } = contents;
+    if let Some(seed) = target.data_seed {
         address_content::fill(memory, from, seed, false);
         return file.write_all_at(memory, from);
     }
-    content::fill(memory, data.compressible, seed ^ from);
+    match &target.duplicates {
+        Some(duplicates) => {
+            content::fill_blocks(memory, from, data.compressible, duplicates, (seed, 0));
+        }
+        None => content::fill(memory, data.compressible, seed ^ from),
+    }
     if data.verify != Verify::Off {
         content::stamp_sectors(memory, from, 0);
     }

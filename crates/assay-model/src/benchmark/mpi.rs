@@ -11,10 +11,11 @@ mod remote;
 mod topology;
 
 use definitions::{
-    ACCUMULATE_LATENCY, BANDWIDTH, BOTH_WAYS, COMPARE_AND_SWAP_LATENCY, FETCH_AND_OP_LATENCY,
-    GET_ACCUMULATE_LATENCY, GET_BANDWIDTH, GET_LATENCY, LATENCY, MESSAGE_RATE, MULTI_LATENCY,
-    PERSISTENT_BANDWIDTH, PERSISTENT_BOTH_WAYS, PERSISTENT_LATENCY, PUT_BANDWIDTH,
-    PUT_BOTH_WAYS, PUT_LATENCY, STARTUP, collective, neighborhood, non_blocking, persistent,
+    ACCUMULATE_LATENCY, BANDWIDTH, BOTH_WAYS, COMPARE_AND_SWAP_LATENCY, FAN_IN_BANDWIDTH,
+    FAN_OUT_BANDWIDTH, FETCH_AND_OP_LATENCY, FORKED_LATENCY, GET_ACCUMULATE_LATENCY,
+    GET_BANDWIDTH, GET_LATENCY, LATENCY, MESSAGE_RATE, MULTI_LATENCY, PERSISTENT_BANDWIDTH,
+    PERSISTENT_BOTH_WAYS, PERSISTENT_LATENCY, PUT_BANDWIDTH, PUT_BOTH_WAYS, PUT_LATENCY,
+    STARTUP, THREADS_LATENCY, collective, neighborhood, non_blocking, persistent,
 };
 use kind::{Collective as C, MpiBenchmarkKind as K};
 pub use kind::{Collective, MpiBenchmarkKind, MpiPattern};
@@ -75,6 +76,18 @@ mpi_table! {
     /// Ping-pong of several pairs at once.
     MultiLatency, "mpi.multi_lat", MULTI_LATENCY, K::PairsLatency,
         "OSU MPI Multi Latency Test";
+    /// Ping-pong between threads of two ranks.
+    ThreadsLatency, "mpi.latency_mt", THREADS_LATENCY, K::ThreadsLatency,
+        "OSU MPI Multi-threaded Latency Test";
+    /// Ping-pong of two ranks that forked processes.
+    ForkedLatency, "mpi.latency_mp", FORKED_LATENCY, K::ForkedLatency,
+        "OSU MPI Multi-process Latency Test";
+    /// Windows of messages from all other hosts to one; OSU's program prints the title of another.
+    FanInBandwidth, "mpi.bw_fan_in", FAN_IN_BANDWIDTH, K::FanIn,
+        "OSU MPI Bandwidth Test";
+    /// Windows of messages from one host to all others; OSU's program prints the title of another.
+    FanOutBandwidth, "mpi.bw_fan_out", FAN_OUT_BANDWIDTH, K::FanOut,
+        "OSU MPI Bandwidth Test";
     /// Barrier.
     Barrier, "mpi.barrier", collective("barrier over all ranks"), K::Collective(C::Barrier),
         "OSU MPI Barrier Latency Test";

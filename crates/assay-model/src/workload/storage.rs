@@ -13,6 +13,7 @@ use crate::seed;
 use crate::storage_outcome::IoOperation;
 
 pub use self::access_pattern::{AccessPattern, AtEnd, Cursor};
+pub use self::block_duplicates::BlockDuplicates;
 pub use self::io_batches::{IoBatches, LatencyTarget, MinimumRates, WarmUpBytes};
 pub use self::io_priorities::{IoPriorities, PriorityShare};
 pub use self::job_order::{
@@ -26,6 +27,7 @@ pub use self::stream_behavior::{
 };
 
 mod access_pattern;
+mod block_duplicates;
 mod io_batches;
 mod io_priorities;
 mod job_order;
@@ -231,6 +233,9 @@ pub struct StorageTarget {
     /// Preparation before the first I/O.
     #[serde(default, skip_serializing_if = "TargetOpening::is_usual")]
     pub opening: TargetOpening,
+    /// Blocks with equal contents; `None` = every block written is unique.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<BlockDuplicates>,
 }
 
 impl StorageTarget {
@@ -251,6 +256,7 @@ impl StorageTarget {
             sync_at_end: false,
             data_seed: None,
             opening: TargetOpening::default(),
+            duplicates: None,
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use assay_kernels::mpi::memory_bytes;
-use assay_model::benchmark::{MpiPattern, NeighborTopology};
+use assay_kernels::mpi::{MpiWorld, memory_bytes};
+use assay_model::benchmark::{MpiBenchmarkKind, MpiPattern, NeighborTopology};
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::StopReason;
 use assay_model::failure::FailureReason;
@@ -134,6 +134,9 @@ fn measure_sizes(
     if is_root {
         listener(RankEvent::Started(&ranks.outcome))?;
     }
+    if task.options.test.kind() == MpiBenchmarkKind::ForkedLatency {
+        fork_processes(task.options, &mut ranks.world)?;
+    }
     let budget_s = task.options.budget_s / sizes.len() as f64;
     for bytes in sizes {
         let step = SizeStep { options: task.options, bytes: *bytes, budget_s };
@@ -148,6 +151,17 @@ fn measure_sizes(
         }
     }
     Ok(())
+}
+
+/// Forks the requested number of processes on ranks 0 and 1.
+fn fork_processes(options: &MpiOptions, world: &mut MpiWorld) -> Result<(), CommandFailure> {
+    let (first, second) = method::workers(options).unwrap_or_default();
+    let count = if world.rank() == 0 { first } else { second };
+    world.fork_processes(count).map_err(|error| {
+        CommandFailure::measurement(format!("cannot fork {count} processes"))
+            .with_cause(&error)
+            .advise("fork fewer of them, like -t 1:1")
+    })
 }
 
 /// Finishes the job; no result counts if any contents were wrong.
@@ -269,6 +283,9 @@ fn check_ranks_and_memory(
     if options.test.kind().is_neighborhood() {
         ranks.join_neighborhood(&options.topology)?;
     }
+    if options.test.kind().is_fan() {
+        ranks.join_fan()?;
+    }
     let Some(largest) = sizes.last() else {
         let smallest = method::minimum_bytes(options);
         return Err(CommandFailure::usage(
@@ -283,7 +300,7 @@ fn check_ranks_and_memory(
         None => ranks.world.size() as usize,
     };
     let each_rank_bytes = usize::try_from(*largest).ok().and_then(|bytes| {
-        memory_bytes(kind, bytes, parts, method::window(options), options.buffers)
+        memory_bytes(kind, bytes, parts, method::messages_at_once(options), options.buffers)
     });
     // Validation keeps four more copies of the window, which is one of three buffers.
     let each_rank_bytes = match options.validate && kind.is_one_sided() {

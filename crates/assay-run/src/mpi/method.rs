@@ -59,7 +59,11 @@ pub fn unusual_settings(options: &MpiOptions) -> Vec<String> {
     let buffers = (options.buffers == WindowBuffers::Multiple && kind.is_windowed())
         .then(|| "Buffers: multiple".to_owned());
     if !kind.is_one_sided() {
-        return datatype.into_iter().chain(buffers).collect();
+        let workers = options.workers.filter(|_| options.workers != default_workers(kind));
+        let workers = workers.and_then(|(first, second)| {
+            Some(format!("{}: {first}:{second}", workers_name(kind)?))
+        });
+        return datatype.into_iter().chain(buffers).chain(workers).collect();
     }
     let (creation, synchronization) = (window_creation(options), synchronization(options));
     let creation = (creation != kind.default_window_creation())
@@ -88,6 +92,39 @@ pub const fn has_single_turns(test: MpiTest) -> bool {
     let kind = test.kind();
     !kind.is_windowed()
         && !matches!(kind, MpiBenchmarkKind::Overlap(_) | MpiBenchmarkKind::Startup)
+}
+
+/// Returns the numbers of threads or forked processes of rank 0 and of rank 1, if the benchmark has
+/// them.
+pub fn workers(options: &MpiOptions) -> Option<(u32, u32)> {
+    let default = default_workers(options.test.kind())?;
+    Some(options.workers.unwrap_or(default))
+}
+
+/// Returns OSU's default numbers of threads or forked processes of both ranks.
+const fn default_workers(kind: MpiBenchmarkKind) -> Option<(u32, u32)> {
+    match kind {
+        MpiBenchmarkKind::ThreadsLatency => Some((1, 2)),
+        MpiBenchmarkKind::ForkedLatency => Some((2, 2)),
+        _ => None,
+    }
+}
+
+const fn workers_name(kind: MpiBenchmarkKind) -> Option<&'static str> {
+    match kind {
+        MpiBenchmarkKind::ThreadsLatency => Some("Threads"),
+        MpiBenchmarkKind::ForkedLatency => Some("Processes"),
+        _ => None,
+    }
+}
+
+/// Returns the number of messages that a rank has memory for: those of a window, or one for each
+/// thread.
+pub fn messages_at_once(options: &MpiOptions) -> u32 {
+    match (options.test.kind(), workers(options)) {
+        (MpiBenchmarkKind::ThreadsLatency, Some((first, second))) => first.max(second),
+        _ => window(options),
+    }
 }
 
 /// OSU's default number of messages in flight.
@@ -130,6 +167,8 @@ pub fn minimum_bytes(options: &MpiOptions) -> u64 {
         MpiBenchmarkKind::Latency
         | MpiBenchmarkKind::PairsLatency
         | MpiBenchmarkKind::PersistentLatency
+        | MpiBenchmarkKind::ThreadsLatency
+        | MpiBenchmarkKind::ForkedLatency
             if options.preset != MpiPreset::Osu7 =>
         {
             0

@@ -28,6 +28,8 @@ pub struct MpiOptions {
     pub window_creation: Option<WindowCreation>,
     /// Synchronisation of one-sided operations [default: OSU's].
     pub synchronization: Option<RmaSynchronization>,
+    /// Threads, or forked processes, of rank 0 and of rank 1 [default: OSU's].
+    pub workers: Option<(u32, u32)>,
     /// Topology of neighbourhood collectives.
     pub topology: NeighborTopology,
     /// Calls of `MPI_Test` during the computation that overlaps a non-blocking collective.

@@ -9,6 +9,7 @@ use assay_fleet::meminfo;
 use assay_fleet::root::Root;
 use assay_kernels::mpi::{Abi, LoadedMpi, MpiError, MpiWorld};
 use assay_kernels::pin;
+use assay_model::benchmark::MpiBenchmarkKind;
 use assay_model::mpi_outcome::{FORMAT, MpiAbi, MpiLibrary, MpiOutcome, MpiRank};
 use assay_model::path_text;
 use assay_model::phrase;
@@ -25,6 +26,7 @@ use crate::failure::CommandFailure;
 pub use self::banner::parse_banner;
 
 mod banner;
+mod fan;
 mod neighborhood;
 
 /// Delay before a library that may not fit is initialised, so that the note about it reaches the
@@ -70,6 +72,17 @@ struct RankHello {
     cpus: Vec<u32>,
     seen_on: Option<u32>,
     memory_available_bytes: Option<u64>,
+}
+
+/// How the library is initialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LibraryStart {
+    /// By `MPI_Init`.
+    OneThread,
+    /// By `MPI_Init_thread`, for calls from several threads at once.
+    Threads,
+    /// By a session (MPI 4).
+    Session,
 }
 
 /// Ranks of a job that have exchanged their hellos.
@@ -252,7 +265,7 @@ fn ancestors() -> Vec<PathBuf> {
 }
 
 impl MpiJob {
-    /// Initialises the library, by a session if that is requested, and exchanges the hellos of all
+    /// Initialises the library and exchanges the hellos of all
     /// ranks.
     ///
     /// # Errors
@@ -260,10 +273,14 @@ impl MpiJob {
     pub fn connect(
         mpi: &LoadedMpi,
         launcher_env: &LauncherEnv,
-        by_session: bool,
+        start: LibraryStart,
     ) -> Result<Self, CommandFailure> {
         let library = describe_library(mpi);
-        let world = if by_session { mpi.start_session() } else { mpi.start() };
+        let world = match start {
+            LibraryStart::OneThread => mpi.start(),
+            LibraryStart::Threads => mpi.start_threaded(),
+            LibraryStart::Session => mpi.start_session(),
+        };
         let world = world.map_err(|error| mpi_failure(&error))?;
         if let Err(failure) = check_world_size(&world, launcher_env, &library) {
             // Each isolated rank ends its own world; there is nothing else to end.
@@ -300,7 +317,12 @@ impl ConnectedRanks {
         launcher_env: &LauncherEnv,
         options: &MpiOptions,
     ) -> Result<Self, CommandFailure> {
-        let job = MpiJob::connect(mpi, launcher_env, options.process_set)?;
+        let start = match (options.process_set, options.test.kind()) {
+            (true, _) => LibraryStart::Session,
+            (false, MpiBenchmarkKind::ThreadsLatency) => LibraryStart::Threads,
+            (false, _) => LibraryStart::OneThread,
+        };
+        let job = MpiJob::connect(mpi, launcher_env, start)?;
         let MpiJob { world, library, launcher, ranks, host_memory } = job;
         let outcome = MpiOutcome {
             format: FORMAT,
@@ -376,6 +398,9 @@ pub fn mpi_failure(error: &MpiError) -> CommandFailure {
         }
         MpiError::Unsupported { .. } => {
             "measure the collective without _persistent, or use a newer library"
+        }
+        MpiError::OneThread { .. } => {
+            "measure multi_lat, which has several ranks instead of threads, or use another library"
         }
         MpiError::Memory { .. } => "set a smaller largest size, like -m :1MiB",
         _ => "run the same with the MPI's own programs to see whether it works at all",

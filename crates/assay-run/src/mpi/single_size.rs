@@ -54,7 +54,8 @@ pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResu
     let request = MpiBenchmarkRequest {
         kind: options.test.kind(),
         bytes: step.bytes as usize,
-        window: method::window(options),
+        window: method::messages_at_once(options),
+        threads: method::workers(options).unwrap_or((1, 1)),
         element: method::reduction_element(options),
         buffers: options.buffers,
         window_creation: method::window_creation(options),

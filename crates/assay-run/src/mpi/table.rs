@@ -19,13 +19,17 @@ use super::single_size::TARGET_PRECISION;
 /// Percentile that is reported by default, next to the interval.
 const DEFAULT_PERCENTILE: f64 = 99.0;
 
-/// Builds the table without rows.
-pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
-    let layout = match options.preset {
+/// Returns the layout of a preset's tables.
+pub const fn table_layout(preset: MpiPreset) -> OsuLayout {
+    match preset {
         MpiPreset::Assay => OsuLayout::Assay,
         MpiPreset::Osu5 => OsuLayout::Osu5,
         MpiPreset::Osu7 => OsuLayout::Osu7,
-    };
+    }
+}
+
+/// Builds the table without rows.
+pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
     let has_default_percentile =
         options.preset == MpiPreset::Assay && method::has_single_turns(options.test);
     let percentiles = match options.percentiles.is_empty() {
@@ -34,13 +38,14 @@ pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
     };
     OsuTable {
         test: options.test,
-        layout,
+        layout: table_layout(options.preset),
         full: options.overlap_parts,
         percentiles,
         validation: options.validate,
         ranks: outcome.ranks.len() as u32,
         window: method::window(options),
         topology: outcome.topology.clone(),
+        workers: method::workers(options),
         element: method::element_name(method::reduction_element(options)).to_owned(),
         window_creation: method::window_creation(options),
         synchronization: method::synchronization(options),

@@ -240,8 +240,16 @@ fn every_benchmark_passes_data_validation() {
             let sizes = if test.has_size_range() { &["-m", "8:64KiB"][..] } else { &[] };
             // A ring has three ranks, more than some machines have CPUs.
             let graph = ["-N", "graph:pair.adj"];
-            let graph = if test.kind().is_neighborhood() { &graph[..] } else { &[] };
-            let words = [&[benchmark], &usual[..], sizes, graph].concat();
+            let own = match test.kind() {
+                kind if kind.is_neighborhood() => &graph[..],
+                MpiBenchmarkKind::ThreadsLatency => &["-t", "3:3"][..],
+                _ => &[],
+            };
+            // One host is no fan.
+            if test.kind().is_fan() {
+                continue;
+            }
+            let words = [&[benchmark], &usual[..], sizes, own].concat();
             let outcome = mpi.start(&launcher, &world, 2, &words);
             let is_new = matches!(test.kind(), MpiBenchmarkKind::PersistentCollective(_));
             if is_new && mpi.name == "Open MPI 4." {
@@ -334,6 +342,62 @@ fn vector_collectives_are_right_on_three_ranks() {
             [benchmark, "--preset", "osu-5.4.3", "-m", "16:256", "-i", "3", "-x", "1", "-c"];
         let outcome = mpi.start(&launcher, &world, 3, &words).succeeded();
         assert_eq!(outcome.out.matches("Pass").count(), 5, "{benchmark}: {outcome:?}");
+    }
+}
+
+/// More threads at one rank than at the other, and more than there are CPUs.
+#[test]
+fn threads_and_forked_processes_are_announced() {
+    for mpi in &MPIS[..2] {
+        let Some(launcher) = mpi.launcher("threads_and_forked_processes_are_announced") else {
+            continue;
+        };
+        let (world, _alone) = (World::new(), one_at_a_time());
+        for (words, expected) in [
+            (
+                "latency_mt",
+                "# Number of Sender threads: 1 \n# Number of Receiver threads: 2\n\n",
+            ),
+            (
+                "latency_mt -t 5:2",
+                "# Number of Sender threads: 5 \n# Number of Receiver threads: 2\n\n",
+            ),
+            (
+                "latency_mp -t 1:2",
+                "# Number of forked processes in sender: 1\n# Number of forked processes in receiver: 2\n\n",
+            ),
+        ] {
+            let usual = ["--preset", "osu-7", "-m", "8:16", "-i", "20", "-x", "3"];
+            let words: Vec<&str> = words.split(' ').chain(usual).collect();
+            let outcome = mpi.start(&launcher, &world, 2, &words).succeeded();
+            assert!(outcome.out.contains(expected), "{} {words:?}: {outcome:?}", mpi.row);
+            let shown = world.assay(&["show", "latest", "--as", "osu"]).succeeded();
+            assert_eq!(shown.out, outcome.out);
+        }
+    }
+}
+
+/// Ranks with names of other hosts, in name spaces of their own.
+#[test]
+fn one_host_exchanges_messages_with_all_others() {
+    let test = "one_host_exchanges_messages_with_all_others";
+    let mpi = &MPIS[0];
+    let Some(launcher) = mpi.launcher(test) else { return };
+    let mut probe = Command::new("unshare");
+    if !run_to_end(probe.args(["--uts", "hostname", "b"])).err.is_empty() {
+        eprintln!("SKIPPED {test}: the name of a host cannot be changed here");
+        return;
+    }
+    let (world, _alone) = (World::new(), one_at_a_time());
+    let assay = world.command(&[]).get_program().to_string_lossy().into_owned();
+    for benchmark in ["bw_fan_in", "bw_fan_out"] {
+        let script = format!("hostname host-$PMI_RANK; exec {assay} mpi \"$@\"");
+        let mut command = Command::new(&launcher);
+        command.args(["-n", "3", "unshare", "--uts", "sh", "-c", &script, "sh", benchmark]);
+        command.args(["--preset", "osu-7", "-m", "8:16", "-i", "5", "-x", "1", "-c"]);
+        command.current_dir(world.path(".")).env("XDG_DATA_HOME", world.path("."));
+        let outcome = run_to_end(&mut command).succeeded();
+        assert_eq!(outcome.out.matches("Pass").count(), 2, "{benchmark}: {outcome:?}");
     }
 }
 
@@ -553,7 +617,9 @@ fn bad_input_is_reported_once_with_remedy() {
         (2, vec!["latency", "-f"], 2, "latency has no -f"),
         (2, vec!["put_bibw", "-s", "lock"], 2, "both ranks write at once; use pscw or fence"),
         (2, vec!["cas_latency", "-m", "8"], 2, "cas_latency has no -m"),
-        (2, vec!["latency_mt"], 2, "initialised for one thread per rank; use latency"),
+        (2, vec!["partitioned_latency"], 2, "OSU 7.4 and earlier do not have it"),
+        (2, vec!["latency_mt", "-t", "0:2"], 2, "expected a number from 1 to 1000000"),
+        (2, vec!["bw_fan_in"], 2, "bw_fan_in needs two hosts or more"),
         (2, vec!["neighbor_allgather"], 2, "needs 3 ranks or more, and there are 2"),
         (2, vec!["ineighbor_alltoall", "-N", "cart:2:1"], 2, "needs 9 ranks or more"),
         (3, vec!["neighbor_alltoall", "-N", "cart:1"], 2, "expected cart:DIMENSIONS:RADIUS"),

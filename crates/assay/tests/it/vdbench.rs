@@ -320,6 +320,32 @@ fn formatsds_fills_all_files_before_first_run() {
     assert!(written.is_some_and(|line| line.contains(" 131072 ")), "{flat}");
 }
 
+/// The blocks of the written files are counted, also after other sizes of I/O have written them again.
+#[test]
+fn written_blocks_repeat_as_dedupratio_asks() {
+    let world = World::new();
+    let text = |size: &str| {
+        format!(
+            "dedupratio=4,dedupunit=4k,dedupsets=16,compratio=2\n\
+             sd=sd1,lun=DIR/one,size=2m,threads=2\nsd=sd2,lun=DIR/two,size=2m\n\
+             wd=wd1,sd=sd*,rdpct=0,seekpct=eof,xfersize={size}\n\
+             rd=rd1,wd=wd1,iorate=max,elapsed=20,interval=1\n"
+        )
+    };
+    for size in ["64k", "2k"] {
+        let folder = world.path(".").display().to_string();
+        write_file(&world.path("file"), &text(size).replace("DIR", &folder));
+        vdbench(&world, &["-f", "file"]).succeeded();
+        let mut written = std::fs::read(world.path("one")).unwrap();
+        written.extend(std::fs::read(world.path("two")).unwrap());
+        let blocks: Vec<&[u8]> = written.chunks(4096).collect();
+        let different: std::collections::HashSet<&[u8]> = blocks.iter().copied().collect();
+        assert_eq!((blocks.len(), different.len()), (1024, 1024 / 4), "{size}");
+        let is_half_zeros = |block: &&[u8]| block[2048..].iter().all(|byte| *byte == 0);
+        assert!(blocks.iter().all(is_half_zeros), "{size}");
+    }
+}
+
 #[test]
 fn created_trees_are_removed_by_clean() {
     let world = World::new();

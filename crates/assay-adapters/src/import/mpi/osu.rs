@@ -120,7 +120,7 @@ struct OsuTest {
 pub(super) fn read_osu(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
     let mut test: Option<OsuTest> = None;
-    let mut topology = TopologyLines::default();
+    let mut topology = LinesBeforeTitle::default();
     let mut count = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -148,14 +148,17 @@ pub(super) fn read_osu(text: &str) -> Result<FileContents, ToolError> {
     Ok(contents)
 }
 
-/// Lines about the topology of a neighbourhood collective.
+/// Lines before the title: about the topology of a neighbourhood collective, threads or forked
+/// processes.
 #[derive(Debug, Default)]
-struct TopologyLines {
+struct LinesBeforeTitle {
+    /// Number of each end, with the name of what is counted and OSU's default.
+    workers: Vec<(&'static str, &'static str, String)>,
     lengths: Vec<u32>,
     is_created: bool,
 }
 
-impl TopologyLines {
+impl LinesBeforeTitle {
     /// Reads `Dimensions size = 3 3` or `Time took to create topology graph:12.34 us.`; returns
     /// whether the line is one of them.
     fn read_line(&mut self, line: &str, number: usize, contents: &mut FileContents) -> bool {
@@ -168,6 +171,9 @@ impl TopologyLines {
             self.is_created = true;
             let what = format!("creation of the topology: {}", time.trim_end_matches('.'));
             contents.leave_out(Some(number..=number), what, "it is no figure of the test");
+        } else if let Some((counted, default, count)) = parse_workers(line) {
+            self.workers.push((counted, default, count.to_owned()));
+            contents.recognise(number..=number, line, "condition");
         } else {
             return false;
         }
@@ -181,7 +187,24 @@ impl TopologyLines {
             test.settings.push(NeighborTopology::GRAPH.to_owned());
         }
         test.settings.extend(NeighborTopology::unusual_lengths(&self.lengths));
+        if let [(counted, default, first), (_, _, second)] = &self.workers[..]
+            && format!("{first}:{second}") != *default
+        {
+            test.settings.push(format!("{counted}: {first}:{second}"));
+        }
     }
+}
+
+/// Parses `Number of Sender threads: 1` or `Number of forked processes in sender: 2`: what is counted,
+/// OSU's numbers for both ranks, and the number.
+fn parse_workers(line: &str) -> Option<(&'static str, &'static str, &str)> {
+    let (name, count) = line.trim_start_matches("Number of ").split_once(':')?;
+    let (counted, default) = match name {
+        "Sender threads" | "Receiver threads" => ("Threads", "1:2"),
+        "forked processes in sender" | "forked processes in receiver" => ("Processes", "2:2"),
+        _ => return None,
+    };
+    Some((counted, default, count.trim()))
 }
 
 /// Parses a title: `# OSU MPI-CUDA Bandwidth Test v7.2`.

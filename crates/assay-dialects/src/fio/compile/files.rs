@@ -156,6 +156,7 @@ pub(super) fn build_target(
         sync_at_end: job.sync_at_end && job.rw.writes && !makes_calls,
         data_seed: None,
         opening: opening(job),
+        duplicates: None,
     }
 }
 

@@ -160,6 +160,7 @@ impl Compiler<'_, '_> {
             parameters: RunParameters {
                 threads: Some(threads as f64),
                 compression: Some(self.definitions.general.compression),
+                dedup_ratio: None,
                 ..RunParameters::default()
             },
             resources: ResourceCounts {

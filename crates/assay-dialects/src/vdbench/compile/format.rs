@@ -121,6 +121,7 @@ fn format_label(targets: &[StorageTarget], bytes: u64, compression: f64) -> RunL
             seek_percent: Some(-1.0),
             storage_bytes: targets.iter().filter_map(|target| target.size_bytes).sum(),
             compression: Some(compression),
+            dedup_ratio: None,
         },
         resources: ResourceCounts {
             storages: targets.len(),

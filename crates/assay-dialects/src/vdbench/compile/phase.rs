@@ -348,6 +348,7 @@ impl Compiler<'_, '_> {
             })),
             storage_bytes,
             compression: Some(overrides.compression),
+            dedup_ratio: None,
         }
     }
 }

@@ -104,6 +104,7 @@ impl Compiler<'_, '_> {
                     sync_at_end: flags.sync_at_end,
                     data_seed: None,
                     opening: TargetOpening::default(),
+                    duplicates: None,
                 }));
             }
         }

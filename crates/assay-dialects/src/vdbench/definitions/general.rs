@@ -7,12 +7,16 @@ use super::super::commands::{Commands, LoopLimit};
 use super::super::lines::Lines;
 use super::super::statements::{Parameter, Statement};
 use super::super::values::{self, Scalar};
+use super::duplicates::{self, DuplicateParameters};
 
 /// General parameters.
 #[derive(Debug, Clone)]
 pub(in crate::vdbench) struct GeneralParameters {
     /// Compression ratio of written data, n to 1.
     pub(in crate::vdbench) compression: f64,
+    /// Parameters of deduplication, and the size of the blocks that it compares.
+    pub(in crate::vdbench) duplicates: Option<DuplicateParameters>,
+    pub(in crate::vdbench) duplicate_unit: Option<u64>,
     /// Number of I/O errors that ends the execution.
     pub(in crate::vdbench) data_errors: u64,
     /// Whether missing parent folders of a tree are created.
@@ -35,6 +39,8 @@ impl Default for GeneralParameters {
     fn default() -> Self {
         Self {
             compression: 1.0,
+            duplicates: None,
+            duplicate_unit: None,
             data_errors: 50,
             create_anchors: false,
             formats_storage: false,
@@ -89,7 +95,9 @@ impl GeneralParameters {
                     self.monitor = parameter.elements.first().map(|path| path.text.clone());
                 }
                 "validate" => self.verify = attributes::parse_verify(lines, parameter),
+                "dedupunit" => self.duplicate_unit = duplicates::parse_unit(lines, parameter),
                 "loop" => self.loop_limit = attributes::parse_loop_limit(lines, parameter),
+                _ if duplicates::apply(&mut self.duplicates, lines, parameter) => {}
                 _ => attributes::report_unapplied(lines, parameter),
             }
         }

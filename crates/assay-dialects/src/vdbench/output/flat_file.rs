@@ -120,8 +120,7 @@ pub fn row(
     let _ = write!(text, " {:>10}", concat!("assay", env!("CARGO_PKG_VERSION")));
     for value in [
         parameters.compression,
-        // Every block is written unique.
-        None,
+        parameters.dedup_ratio,
         Some(measured.queue_depth()),
         Some(measured.cpu_percent()),
         Some(measured.cpu_user_percent()),

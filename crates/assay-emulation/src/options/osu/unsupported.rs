@@ -11,12 +11,6 @@ const USE_OSU: &str = "leave it out, or use OSU's own programs for accelerators"
 /// Letter, long name, value; the values of `unless` are assay's behaviour.
 pub(in crate::options) const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
     OptionSpec::reject(
-        "-v --version",
-        Switch,
-        "the version is that of assay",
-        "use assay --version",
-    ),
-    OptionSpec::reject(
         "-k --root-rank",
         Text,
         "rank 0 is the root, OSU's default",
@@ -141,8 +135,7 @@ mod tests {
 
     #[test]
     fn rejects_unsupported_options_except_defaults() {
-        let options =
-            ["-v", "-V", "-l", "-p 2", "-M 1", "-a 32", "-d cuda", "-r gpu", "-G png"];
+        let options = ["-V", "-l", "-p 2", "-M 1", "-a 32", "-d cuda", "-r gpu", "-G png"];
         let valued = ["-P x:y", "-D vect:2:1", "-k rotate"];
         for words in options.into_iter().chain(valued).chain(["-R 0", "--in-place"]) {
             let only =

@@ -69,7 +69,6 @@ pub(in crate::options) const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
         "the table is printed in full",
         "use --json for every figure in base units",
     ),
-    reject("-V --version", "the version is that of assay", "use `assay --version`"),
     reject(
         "--data_validation --data_validation_debug",
         "contents are compared after every size anyway",
@@ -118,7 +117,7 @@ pub(in crate::options) const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
          --source_mac --remote_mac --local_mac --remote_ip --local_ip --remote_port \
          --local_port --raw_ipv6 --raw_mcast --promiscuous --sniffer --vlan_en \
          --vlan_pcp --flows --flows_burst --reply_every --tcp",
-        "raw Ethernet is not supported",
+        "raw Ethernet needs queue pairs that few network cards, and not software RoCE, have",
         "use perftest's raw_ethernet_bw or a similar program",
     ),
     reject(

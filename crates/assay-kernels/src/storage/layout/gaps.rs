@@ -71,7 +71,7 @@ fn seek(file: &File, from: u64, whence: libc::c_int) -> io::Result<Option<u64>> 
 mod tests {
     use std::os::unix::fs::FileExt;
 
-    use assay_model::workload::storage::{StorageData, Verify};
+    use assay_model::workload::storage::{StorageData, StorageTarget, Verify};
 
     use super::*;
 
@@ -90,7 +90,8 @@ mod tests {
         assert_eq!(gaps, [0..3 * MIB, 4 * MIB..8 * MIB]);
         let never = AtomicBool::new(false);
         let data = StorageData { compressible: 0.0, verify: Verify::Off };
-        let contents = NewContents { data: &data, seed: 5, address_seed: None };
+        let target = StorageTarget::new("t", &path, Some(8 * MIB));
+        let contents = NewContents { target: &target, data: &data, seed: 5 };
         fill(&file, &gaps, contents, &never, &mut |_| ()).unwrap();
         assert_eq!(find(&file, 8 * MIB), Some(vec![]));
         let mut read = vec![0; 8 * MIB as usize];

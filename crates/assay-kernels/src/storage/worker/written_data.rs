@@ -12,6 +12,18 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let before = state.noise.filter(|(_, bytes)| *bytes >= state.bytes);
         let memory = self.buffers.writable(slot, state.bytes as usize);
         self.serial += 1;
+        let (data, targets) = (&self.phase.workload.data, &self.phase.workload.targets);
+        if let Some(duplicates) = &targets[state.target as usize].duplicates {
+            let writer = (self.serial ^ self.phase.workload.seed, u64::from(state.target));
+            let compressible = data.compressible;
+            return content::fill_blocks(
+                memory,
+                state.offset,
+                compressible,
+                duplicates,
+                writer,
+            );
+        }
         let has_pattern = self.content.is_some_and(|content| !content.pattern.is_empty());
         if let Some(seed) = target.data_seed {
             let is_noise = before.is_some_and(|(address, _)| {

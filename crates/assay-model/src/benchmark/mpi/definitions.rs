@@ -142,6 +142,35 @@ pub(super) const PERSISTENT_BOTH_WAYS: Definition = row(
     &[rate("bytes sent and received over the time")],
 );
 
+pub(super) const THREADS_LATENCY: Definition = row(
+    "latency of MPI messages between threads of two ranks",
+    "\
+As mpi.latency, with a library that is initialised for several threads (MPI_THREAD_MULTIPLE): the threads \
+of both ranks take the messages in turn. The figure is the mean over all messages of all threads.",
+    &[time("latency", "half of a round trip, mean over the messages of all threads")],
+);
+pub(super) const FORKED_LATENCY: Definition = row(
+    "latency of MPI messages between ranks that forked processes",
+    "\
+As mpi.latency, with a barrier before each round trip, after both ranks have forked processes that send \
+nothing.",
+    &[time("latency", "half of a round trip, without the barrier")],
+);
+pub(super) const FAN_IN_BANDWIDTH: Definition = row(
+    "bandwidth of MPI messages from several hosts to one",
+    "\
+Each rank of all other hosts sends windows of 64 messages to its partner on the first host, which receives \
+from one rank of each host at once. The figure is the bytes sent over the mean of the senders' times.",
+    &[rate("bytes of all senders over the mean of their times")],
+);
+pub(super) const FAN_OUT_BANDWIDTH: Definition = row(
+    "bandwidth of MPI messages from one host to several",
+    "\
+Each rank of the first host sends windows of 64 messages to its partners, one on each other host, at once. \
+The figure is the bytes sent over the mean of the senders' times.",
+    &[rate("bytes of all senders over the mean of their times")],
+);
+
 pub(super) const STARTUP: Definition = row(
     "initialisation of the MPI library",
     "\

@@ -21,6 +21,15 @@ pub enum MpiBenchmarkKind {
     PersistentBandwidth,
     /// [`MpiBenchmarkKind::Bidirectional`] with persistent requests.
     PersistentBidirectional,
+    /// [`MpiBenchmarkKind::Latency`] between several threads of two ranks.
+    ThreadsLatency,
+    /// [`MpiBenchmarkKind::Latency`] between two ranks that forked processes, with a barrier before each
+    /// round trip.
+    ForkedLatency,
+    /// [`MpiBenchmarkKind::Bandwidth`] from the ranks of all other hosts to those of one.
+    FanIn,
+    /// [`MpiBenchmarkKind::Bandwidth`] from the ranks of one host to those of all others.
+    FanOut,
     /// Rank 0 accesses rank 1's memory and waits until the operation is complete.
     RemoteLatency(RemoteOperation),
     /// Rank 0 makes many operations on rank 1's memory, then waits for all.
@@ -90,6 +99,8 @@ pub enum MpiPattern {
     Pair,
     /// An even number of ranks; each rank of the first half has a partner in the second.
     Pairs,
+    /// As many ranks on each of two or more hosts; those of one host have a partner on each other.
+    Hosts,
     /// Two or more ranks.
     All,
 }
@@ -152,15 +163,28 @@ impl MpiBenchmarkKind {
             | Self::PersistentLatency
             | Self::PersistentBandwidth
             | Self::PersistentBidirectional
+            | Self::ThreadsLatency
+            | Self::ForkedLatency
             | Self::RemoteLatency(_)
             | Self::RemoteBandwidth(_)
             | Self::RemoteBidirectional => MpiPattern::Pair,
             Self::PairsLatency | Self::PairsBandwidth => MpiPattern::Pairs,
+            Self::FanIn | Self::FanOut => MpiPattern::Hosts,
             Self::Collective(_)
             | Self::Overlap(_)
             | Self::PersistentCollective(_)
             | Self::Startup => MpiPattern::All,
         }
+    }
+
+    /// Whether one host exchanges messages with all others.
+    pub const fn is_fan(self) -> bool {
+        matches!(self, Self::FanIn | Self::FanOut)
+    }
+
+    /// Whether each rank has threads or forked processes of a given number.
+    pub const fn has_workers(self) -> bool {
+        matches!(self, Self::ThreadsLatency | Self::ForkedLatency)
     }
 
     /// Whether messages go between pairs of ranks.
@@ -175,6 +199,10 @@ impl MpiBenchmarkKind {
                 | Self::PersistentLatency
                 | Self::PersistentBandwidth
                 | Self::PersistentBidirectional
+                | Self::ThreadsLatency
+                | Self::ForkedLatency
+                | Self::FanIn
+                | Self::FanOut
         )
     }
 
@@ -187,6 +215,8 @@ impl MpiBenchmarkKind {
                 | Self::PairsBandwidth
                 | Self::PersistentBandwidth
                 | Self::PersistentBidirectional
+                | Self::FanIn
+                | Self::FanOut
                 | Self::RemoteBandwidth(_)
                 | Self::RemoteBidirectional
         )

@@ -60,10 +60,17 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
         return Ok((bytes, bytes));
     }
     let (smallest, largest) = match (asked.test, asked.test.pattern()) {
-        (MpiTest::Latency | MpiTest::MultiLatency | MpiTest::PersistentLatency, _) => {
-            (0, LARGEST_PAIR_BYTES)
+        (
+            MpiTest::Latency
+            | MpiTest::MultiLatency
+            | MpiTest::PersistentLatency
+            | MpiTest::ThreadsLatency
+            | MpiTest::ForkedLatency,
+            _,
+        ) => (0, LARGEST_PAIR_BYTES),
+        (_, MpiPattern::Pair | MpiPattern::Pairs | MpiPattern::Hosts) => {
+            (1, LARGEST_PAIR_BYTES)
         }
-        (_, MpiPattern::Pair | MpiPattern::Pairs) => (1, LARGEST_PAIR_BYTES),
         // Sums are computed over four-byte numbers.
         (test, _) if test.kind().is_reduction() => (4, LARGEST_COLLECTIVE_BYTES),
         (_, MpiPattern::All) => (1, LARGEST_COLLECTIVE_BYTES),

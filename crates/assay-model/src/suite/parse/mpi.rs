@@ -8,7 +8,7 @@ use crate::benchmark::{MpiPattern, MpiTest};
 pub(super) fn request(test: MpiTest, table: &Table<'_>) -> ParseResult<MeasureRequest> {
     let usual = match test.pattern() {
         MpiPattern::Pair => MpiPlacement::Pairs,
-        MpiPattern::Pairs | MpiPattern::All => MpiPlacement::Node,
+        MpiPattern::Pairs | MpiPattern::Hosts | MpiPattern::All => MpiPlacement::Node,
     };
     let refused = |key: &str, why: &str| match table.get(key) {
         Some(value) => Err(error_at(

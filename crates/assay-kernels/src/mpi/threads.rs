@@ -1,0 +1,227 @@
+//! Ping-pongs between several threads of two ranks, with a library that is initialised for them.
+//!
+//! The messages are numbered. Each thread of a rank takes every n-th of them, where n is the number of
+//! threads of that rank, so that all are answered whatever the two numbers are.
+
+use std::ffi::c_int;
+use std::thread;
+
+use super::abi::Handle;
+use super::calls::{MpiCallError, MpiResult};
+use super::communicator::Communicator;
+use super::contents::{fill_bytes, has_contents, message_seed};
+use super::figures::MpiFigures;
+use super::pairs::{PING_TAG, PairRole, pair_role};
+use super::prepared_benchmark::PreparedBenchmark;
+use super::timing::MpiPass;
+
+/// Tag of the answers to a single sending thread, as in OSU's program.
+const PONG_TAG: c_int = 2;
+
+/// Messages of one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ThreadShare {
+    /// Number of the first message.
+    first: u64,
+    /// Number of threads.
+    step: u64,
+    warm_up: u64,
+    timed: u64,
+}
+
+impl ThreadShare {
+    /// Returns the share of a thread in `warm_up` and then `timed` messages.
+    fn new(thread: u64, threads: u64, warm_up: u64, timed: u64) -> Self {
+        let below = |end: u64| end.saturating_sub(thread).div_ceil(threads);
+        let untimed = below(warm_up);
+        Self {
+            first: thread,
+            step: threads,
+            warm_up: untimed,
+            timed: below(warm_up + timed) - untimed,
+        }
+    }
+}
+
+/// Communicator of a library that was initialised for several threads.
+#[derive(Debug)]
+struct SharedCommunicator<'c, H: Handle>(&'c Communicator<H>);
+
+// SAFETY: nothing in it is written while threads share it, its one pointer is a constant, and
+// `MPI_Init_thread` has granted calls from several threads.
+unsafe impl<H: Handle> Sync for SharedCommunicator<'_, H> {}
+
+impl<H: Handle> SharedCommunicator<'_, H> {
+    fn get(&self) -> &Communicator<H> {
+        self.0
+    }
+}
+
+/// Addresses of the messages of all threads.
+#[derive(Debug, Clone, Copy)]
+struct MessageSlots {
+    send: *mut u8,
+    receive: *mut u8,
+    count: c_int,
+}
+
+// SAFETY: each thread uses the slot of its own number only.
+unsafe impl Sync for MessageSlots {}
+
+impl MessageSlots {
+    /// Sends and receives the messages of one thread in its own slot, the sender first.
+    fn ping_pong<H: Handle>(
+        &self,
+        comm: &Communicator<H>,
+        role: PairRole,
+        thread: u64,
+        tags: (c_int, c_int),
+    ) -> MpiResult {
+        let (offset, count, peer) =
+            (thread as usize * self.count as usize, self.count, role.peer);
+        let (out, back) = (self.send.wrapping_add(offset), self.receive.wrapping_add(offset));
+        let (ping, pong) = tags;
+        // SAFETY: `count` bytes are at both addresses, which no other thread uses.
+        unsafe {
+            if role.is_lower {
+                comm.send(out, count, peer, ping)?;
+                comm.receive(back, count, peer, pong)
+            } else {
+                comm.receive(back, count, peer, ping)?;
+                comm.send(out, count, peer, pong)
+            }
+        }
+    }
+}
+
+impl<H: Handle> PreparedBenchmark<'_, H> {
+    /// Times ping-pongs; the result is the mean half round trip over the messages of all threads of
+    /// rank 0.
+    pub(super) fn time_threads(&mut self, pass: &MpiPass) -> MpiResult<MpiFigures> {
+        let times = self.run_threads(pass.warm_up, pass.iterations, |comm, share, turn| {
+            let pass = MpiPass { warm_up: share.warm_up, iterations: share.timed, ..*pass };
+            comm.time_batch(&pass, turn)
+        })?;
+        let elapsed_s: f64 = times.iter().map(|(_, elapsed_s)| elapsed_s).sum();
+        Ok(MpiFigures::Latency { seconds: elapsed_s / (2 * pass.iterations) as f64 })
+    }
+
+    /// Returns half of every single round trip of rank 0, in the order of the messages.
+    pub(super) fn time_each_of_threads(
+        &mut self,
+        warm_up: u64,
+        count: usize,
+    ) -> MpiResult<Vec<f64>> {
+        let times = self.run_threads(warm_up, count as u64, |comm, share, turn| {
+            comm.time_each(share.warm_up, share.timed as usize, false, turn)
+        })?;
+        let mut in_order = vec![0.0; count];
+        for (share, own) in times {
+            let numbers =
+                (share.first + share.warm_up * share.step..).step_by(share.step as usize);
+            for (number, time) in numbers.zip(own) {
+                in_order[(number - warm_up) as usize] = time / 2.0;
+            }
+        }
+        Ok(in_order)
+    }
+
+    /// Exchanges one message between each thread and the thread of the same number at the other
+    /// rank. Returns whether each message received on this rank is correct.
+    pub(super) fn validate_threads(&mut self, turn: u64) -> MpiResult<Vec<bool>> {
+        let (rank, bytes) = (self.comm.rank, self.message_bytes as usize);
+        let peer = pair_role(self.comm).map_or(rank, |role| role.peer);
+        let threads = self.threads.0.min(self.threads.1) as usize;
+        for slot in 0..threads {
+            let own = &mut self.send.as_mut_slice::<u8>()[slot * bytes..(slot + 1) * bytes];
+            fill_bytes(own, message_seed(turn, rank, slot));
+        }
+        self.receive.as_mut_slice::<u8>().fill(0xff);
+        let (slots, comm) = (self.message_slots(), SharedCommunicator(self.comm));
+        let Some(role) = pair_role(self.comm) else { return Ok(Vec::new()) };
+        in_threads(threads as u64, |thread| {
+            let tag = thread as c_int;
+            slots.ping_pong(comm.get(), role, thread, (tag, tag))
+        })?;
+        let received = self.receive.as_slice::<u8>();
+        let is_correct = |slot: usize| {
+            let message = &received[slot * bytes..(slot + 1) * bytes];
+            has_contents(message, message_seed(turn, peer, slot))
+        };
+        Ok((0..threads).map(is_correct).collect())
+    }
+
+    fn message_slots(&mut self) -> MessageSlots {
+        MessageSlots {
+            send: self.send.as_ptr(),
+            receive: self.receive.as_ptr(),
+            count: self.message_bytes,
+        }
+    }
+
+    /// Runs `timed` messages after `warm_up` untimed ones. Returns what `time` returns in each
+    /// thread of this rank.
+    fn run_threads<T: Send>(
+        &mut self,
+        warm_up: u64,
+        timed: u64,
+        time: impl Fn(&Communicator<H>, ThreadShare, &mut dyn FnMut() -> MpiResult) -> MpiResult<T>
+        + Sync,
+    ) -> MpiResult<Vec<(ThreadShare, T)>> {
+        let Some(role) = pair_role(self.comm) else { return Ok(Vec::new()) };
+        let (senders, receivers) = (u64::from(self.threads.0), u64::from(self.threads.1));
+        let threads = if role.is_lower { senders } else { receivers };
+        let (slots, comm) = (self.message_slots(), SharedCommunicator(self.comm));
+        in_threads(threads, |thread| {
+            let share = ThreadShare::new(thread, threads, warm_up, timed);
+            let mut number = share.first;
+            let mut turn = || {
+                // A single sender does not choose the thread that answers.
+                let tags = match senders {
+                    1 => (PING_TAG, PONG_TAG),
+                    _ => (number as c_int, number as c_int),
+                };
+                number += share.step;
+                slots.ping_pong(comm.get(), role, thread, tags)
+            };
+            time(comm.get(), share, &mut turn).map(|times| (share, times))
+        })
+    }
+}
+
+/// Runs `work` in each of `count` threads; the results are in the order of their numbers.
+fn in_threads<T: Send>(
+    count: u64,
+    work: impl Fn(u64) -> MpiResult<T> + Sync,
+) -> MpiResult<Vec<T>> {
+    let work = &work;
+    let refused = MpiCallError { call: "pthread_create", code: -1 };
+    thread::scope(|scope| {
+        let spawn = |number| thread::Builder::new().spawn_scoped(scope, move || work(number));
+        let running: Vec<_> = (0..count).map(spawn).collect();
+        let join = |thread: std::io::Result<thread::ScopedJoinHandle<'_, MpiResult<T>>>| {
+            let ended = thread.map_err(|_| refused)?.join();
+            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        running.into_iter().map(join).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_take_each_message_once() {
+        for (threads, warm_up, timed) in [(1, 100, 1000), (2, 10, 5), (3, 1, 1), (5, 0, 2)] {
+            let shares = (0..threads).map(|it| ThreadShare::new(it, threads, warm_up, timed));
+            let mut numbers: Vec<u64> = shares
+                .clone()
+                .flat_map(|it| (0..it.warm_up + it.timed).map(move |n| it.first + n * it.step))
+                .collect();
+            numbers.sort_unstable();
+            assert_eq!(numbers, (0..warm_up + timed).collect::<Vec<_>>(), "{threads} threads");
+            assert_eq!(shares.map(|it| it.timed).sum::<u64>(), timed, "{threads} threads");
+        }
+    }
+}
