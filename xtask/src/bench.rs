@@ -19,6 +19,7 @@ use areas::{AREAS, BenchArea, BenchSuite, PeerLevels};
 mod areas;
 mod fleet;
 mod generator;
+mod scaling;
 
 /// Its part of the help.
 pub(crate) const USAGE: &str = "\
@@ -26,6 +27,8 @@ cargo xtask bench [AREA…] [--to FOLDER] [--blocks N]
                              measure beside other tools by suites/bench/*.toml, into docs/benchmarks/; without an area,
                              all of memory, compute, storage, dialects, network, mpi, store, build (30 min)
 cargo xtask bench fleet      a coordinator of 10 to 1,000 agents, beside pdsh, clush and fio, into docs/scaling-fleet.md
+cargo xtask bench scaling [--here]   LINPACK on many cores, predicted from the rates of kernels, into docs/scaling.md;
+                             --here: measures this machine as well
 ";
 
 /// Folder of the programs and stores.
@@ -47,6 +50,11 @@ struct BenchRequest<'a> {
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     if arguments == ["fleet"] {
         return fleet::run(root);
+    }
+    match arguments {
+        ["scaling"] => return scaling::run(root, None),
+        ["scaling", "--here"] => return scaling::run(root, Some(&find_assay(root)?)),
+        _ => {}
     }
     let request = parse(arguments)?;
     let assay = find_assay(root)?;

@@ -20,7 +20,7 @@ use assay_model::kernel_counters::{
 use assay_model::poisoned_lock::PoisonedLock as _;
 
 use crate::background_thread::BackgroundThread;
-use account::{CounterAccount, CounterPoint, has_points};
+use account::{CounterAccount, CounterPoint, has_points, is_cpu};
 use hardware::{HardwareCounters, HardwareReading};
 
 mod account;
@@ -71,6 +71,8 @@ struct OpenStretch {
     last_ns: u64,
     period_s: f64,
     account: CounterAccount,
+    /// Whether the thread has read these counters.
+    has_begun: bool,
 }
 
 impl CounterWatch {
@@ -137,7 +139,9 @@ impl CounterWatch {
             ..CounterAccount::default()
         };
         let period_s = PERIOD_S;
-        state.open = Some(OpenStretch { places, kind, last, last_ns, period_s, account });
+        let has_begun = false;
+        state.open =
+            Some(OpenStretch { places, kind, last, last_ns, period_s, account, has_begun });
         drop(state);
         self.thread.iter().for_each(BackgroundThread::wake);
     }
@@ -167,7 +171,9 @@ impl CounterWatch {
         let mut state = self.shared.lock();
         let Some(mut open) = state.open.take().filter(|open| open.kind == kind) else { return };
         let (now, missing, now_ns) = self.shared.read(&open.places, &mut state.hardware);
-        open.add_reading(now, &missing, now_ns);
+        // Without a reading in between, single CPUs count as a whole, too.
+        let has_load = !open.has_begun;
+        open.add_reading(now, &missing, (now_ns, has_load));
         for key in kernel_counters::dead_counters(&open.last) {
             open.account.mark_inconsistent(&key, OmissionReason::NotCounted);
         }
@@ -195,7 +201,9 @@ impl SharedWatch {
         let state = &mut *self.lock();
         if let Some(open) = &mut state.open {
             let (now, missing, now_ns) = self.read(&open.places, &mut state.hardware);
-            open.add_reading(now, &missing, now_ns);
+            let has_load = open.has_begun;
+            open.has_begun = true;
+            open.add_reading(now, &missing, (now_ns, has_load));
             open.period_s *= open.account.merge_points();
         }
     }
@@ -227,11 +235,14 @@ impl WatchState {
 }
 
 impl OpenStretch {
+    /// Adds the increase since the last reading. Single CPUs count only between the first and the last
+    /// reading of the thread, when the stretch has its full load: connections open and close without
+    /// it, which takes longest where packets wait for a busy CPU.
     fn add_reading(
         &mut self,
         now: CounterReading,
         missing: &BTreeMap<CounterKey, OmissionReason>,
-        now_ns: u64,
+        (now_ns, has_load): (u64, bool),
     ) {
         missing.iter().for_each(|(key, reason)| self.account.mark_inconsistent(key, *reason));
         let mut point =
@@ -242,6 +253,7 @@ impl OpenStretch {
                 Some(after) if after < before => {
                     self.account.mark_inconsistent(key, OmissionReason::WentBackwards);
                 }
+                Some(_) if is_cpu(&key.1) && !has_load => {}
                 Some(after) => {
                     let increase = after - before;
                     *self.account.totals.entry(key.clone()).or_default() += increase;

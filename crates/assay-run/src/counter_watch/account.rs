@@ -123,7 +123,7 @@ impl CounterAccount {
         }
     }
 
-    /// Returns the CPU with the largest share of interrupts.
+    /// Returns the CPU with the largest share of interrupts, if there are several.
     fn busiest_cpu(&self) -> Option<String> {
         let share = |of: &String| {
             let value = |counter| self.totals.get(&(counter, of.clone())).copied();
@@ -131,6 +131,9 @@ impl CounterAccount {
         };
         let names: BTreeSet<&String> =
             self.totals.keys().map(|(_, of)| of).filter(|of| is_cpu(of)).collect();
+        if names.len() < 2 {
+            return None;
+        }
         let shares = names.into_iter().filter_map(|of| Some((share(of)?, of)));
         let busiest = shares.filter(|it| it.0.is_finite()).max_by(|a, b| a.0.total_cmp(&b.0));
         busiest.map(|(_, of)| of.clone())
@@ -155,7 +158,7 @@ fn add_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-fn is_cpu(of: &str) -> bool {
+pub(super) fn is_cpu(of: &str) -> bool {
     of.strip_prefix("cpu").is_some_and(|number| number.bytes().all(|it| it.is_ascii_digit()))
 }
 

@@ -5,6 +5,8 @@ use assay_model::kernel_counters::OmittedCounter;
 use super::account::MAX_POINTS;
 use super::*;
 
+mod cost;
+
 fn key(counter: Counter, of: &str) -> CounterKey {
     (counter, of.to_owned())
 }
@@ -21,6 +23,7 @@ fn open_stretch(last: CounterReading) -> OpenStretch {
         last_ns: 0,
         period_s: PERIOD_S,
         account: CounterAccount::default(),
+        has_begun: false,
     }
 }
 
@@ -37,7 +40,7 @@ fn inconsistent_counters_are_left_out_by_name() {
     open.add_reading(
         reading(&[(sda.0, sda.1, 150.0), (eth.0, eth.1, 90.0), (Counter::CpuAll, "cpu1", 1.0)]),
         &BTreeMap::new(),
-        1_000_000_000,
+        (1_000_000_000, true),
     );
     let record = open.account.into_record("x");
     let [only] = &record.counted[..] else { panic!("{record:?}") };
@@ -59,7 +62,7 @@ fn points_are_bounded_and_keep_the_total() {
     let mut length = 1.0;
     for n in 1..=1000_u32 {
         let now = reading(&[(Counter::DeviceReadBytes, "sda", f64::from(n) * 512.0)]);
-        open.add_reading(now, &BTreeMap::new(), u64::from(n) * 250_000_000);
+        open.add_reading(now, &BTreeMap::new(), (u64::from(n) * 250_000_000, true));
         length *= open.account.merge_points();
     }
     let record = open.account.into_record("x");
@@ -83,10 +86,55 @@ fn only_the_busiest_cpu_is_kept() {
         ])
     };
     let mut open = open_stretch(at(0.0));
-    open.add_reading(at(10.0), &BTreeMap::new(), 10_000_000_000);
+    open.add_reading(at(10.0), &BTreeMap::new(), (10_000_000_000, true));
     let record = open.account.into_record("x");
     let names: Vec<&str> = record.counted.iter().map(|it| it.of.as_str()).collect();
     assert_eq!(names, ["cpu1", "", "cpu1"]);
+}
+
+/// Connections open and close without load, which must not hide a CPU that is full in between.
+#[test]
+fn single_cpus_do_not_count_at_the_ends_of_a_stretch() {
+    let at = |seconds: f64| {
+        let interrupts = (seconds - 1.0).clamp(0.0, 3.0);
+        reading(&[
+            (Counter::CpuAll, "cpu0", seconds),
+            (Counter::CpuInterrupts, "cpu0", 0.0),
+            (Counter::CpuAll, "cpu1", seconds),
+            (Counter::CpuInterrupts, "cpu1", interrupts),
+            (Counter::CpuAll, "", 2.0 * seconds),
+        ])
+    };
+    let mut open = open_stretch(at(0.0));
+    for (second, has_load) in [(1, false), (2, true), (4, true), (5, false)] {
+        let now = (second * 1_000_000_000, has_load);
+        open.add_reading(at(second as f64), &BTreeMap::new(), now);
+    }
+    let record = open.account.into_record("x");
+    let of_cpu = |counter| {
+        let counted = record.of_counter(counter);
+        counted.filter(|it| it.of == "cpu1").map(|it| it.total).sum::<f64>()
+    };
+    assert_eq!((of_cpu(Counter::CpuInterrupts), of_cpu(Counter::CpuAll)), (3.0, 3.0));
+    assert_eq!(
+        record.total(Counter::CpuAll),
+        Some(13.0),
+        "the machine's, and those of the CPU"
+    );
+}
+
+/// A machine with one CPU has no other to which its interrupts could move.
+#[test]
+fn single_cpu_of_a_machine_is_not_kept() {
+    let at = |seconds: f64| {
+        reading(&[
+            (Counter::CpuInterrupts, "cpu0", seconds),
+            (Counter::CpuAll, "cpu0", seconds),
+        ])
+    };
+    let mut open = open_stretch(at(0.0));
+    open.add_reading(at(1.0), &BTreeMap::new(), (1_000_000_000, true));
+    assert!(open.account.into_record("x").counted.is_empty());
 }
 
 #[test]
@@ -135,8 +183,12 @@ fn missing_counters_keep_their_reason() {
     let energy = (Counter::PackageEnergy, "package-0");
     let mut open = open_stretch(reading(&[(energy.0, energy.1, 0.0)]));
     let missing = [(key(energy.0, energy.1), OmissionReason::MayHaveWrapped)].into();
-    open.add_reading(CounterReading::new(), &missing, 1_000_000_000);
-    open.add_reading(reading(&[(energy.0, energy.1, 9.0)]), &BTreeMap::new(), 2_000_000_000);
+    open.add_reading(CounterReading::new(), &missing, (1_000_000_000, true));
+    open.add_reading(
+        reading(&[(energy.0, energy.1, 9.0)]),
+        &BTreeMap::new(),
+        (2_000_000_000, true),
+    );
     let record = open.account.into_record("x");
     assert!(record.counted.is_empty(), "{record:?}");
     let omitted = [OmittedCounter {

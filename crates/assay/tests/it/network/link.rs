@@ -139,7 +139,8 @@ impl Link {
         self.prioritised_command(false, &shell)
     }
 
-    fn prioritised_command(&self, far: bool, inner: &Command) -> Command {
+    /// Returns a command in a namespace, at the highest priority.
+    pub(crate) fn prioritised_command(&self, far: bool, inner: &Command) -> Command {
         let mut command = Command::new("ip");
         let name = if far { &self.far } else { &self.near };
         command.args(["netns", "exec", name, "nice", "-n", "-20"]).arg(inner.get_program());

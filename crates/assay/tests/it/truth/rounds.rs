@@ -43,7 +43,7 @@ impl Drop for RamDisk {
 /// Control group whose reads of one device are limited, in either hierarchy of the kernel.
 pub(crate) struct ReadLimitGroup {
     folder: PathBuf,
-    members: PathBuf,
+    pub(crate) members: PathBuf,
     home: PathBuf,
     limit: PathBuf,
     prefix: String,
