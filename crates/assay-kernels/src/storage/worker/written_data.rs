@@ -11,6 +11,9 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let memory = self.buffers.writable(slot, state.bytes as usize);
         self.serial += 1;
         let has_pattern = self.content.is_some_and(|content| !content.pattern.is_empty());
+        if let Some(content) = self.content.filter(|it| !it.offset_places.is_empty()) {
+            content::fill_pattern(memory, &content::pattern_at(content, state.offset));
+        }
         match (&self.phase.targets[state.target as usize].generations, self.content) {
             (Some(generations), _) => {
                 state.stamp = generations.next_stamp(state.offset, u64::from(state.bytes));
