@@ -134,6 +134,10 @@ fn dry_phase(phase: &StoragePhase) -> StoragePhase {
     workload.data.verify = Verify::Off;
     workload.load = StorageLoad::Closed;
     workload.timing.duration_s = None;
+    for target in &mut workload.targets {
+        // The null engine opens no file, and so finds no size.
+        target.size_bytes = target.size_bytes.or(target.range_bytes.map(|(_, end)| end));
+    }
     for stream in &mut workload.streams {
         stream.in_flight_per_target = 1;
         stream.sync_every = 0;

@@ -12,9 +12,6 @@ fn only_verifying_counts_as_in_fio() {
     for options in [
         "rw=write\n",
         "rw=randwrite\nbs=8k\n",
-        "rw=randrw\n",
-        "rw=rw\nrwmixread=30\n",
-        "rw=randwrite\nnorandommap=1\n",
         "rw=randwrite\nloops=2\n",
         "rw=write\nnumber_ios=20\n",
         "rw=write\nfsync=4\n",
