@@ -28,6 +28,7 @@ pub mod terse;
 pub mod text;
 mod trace;
 mod value;
+pub mod verify_state;
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use assay_dialects::fio::compile::{self, FioPlan, StreamRef};
 use assay_dialects::fio::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use assay_dialects::fio::outcome::FioOutcome;
 use assay_dialects::fio::request::{FioFormat, FioRequest};
+use assay_dialects::fio::verify_state::STATE_MAGIC;
 use assay_dialects::fio::{debug, log, report, reported_job, statistics, text};
 use assay_model::event::RequestedCommand;
 use assay_model::path_text;
@@ -330,10 +331,12 @@ fn has_steady_state(plan: &FioPlan) -> bool {
 }
 
 /// Rejects log paths at which there is another file. A log starts with a digit, that of its first
-/// time; a trace with its format.
+/// time; a trace with its format; a state of verification with its version.
 fn reject_foreign_logs(plan: &FioPlan) -> Result<(), CommandFailure> {
     let is_log = |start: &[u8]| {
-        start.first().is_some_and(u8::is_ascii_digit) || start.starts_with(b"fio version")
+        start.first().is_some_and(u8::is_ascii_digit)
+            || start.starts_with(b"fio version")
+            || start.starts_with(&STATE_MAGIC)
     };
     log::log_files(plan).iter().try_for_each(|file| {
         safe_open::check_replaceable(&path_text::decode_path(&file.path), is_log).map_err(

@@ -285,6 +285,7 @@ fn compile_fio(words: &[String], job: &str) -> String {
         size_of: &size_of,
         cpus_of_node: &cpus_of_node,
         count_passes: &|_, _| 1,
+        read_state: &|_| Err("no such file".to_owned()),
         fresh_seed: 7,
     };
     let compiled = fio::command_line::parse(words, &context)

@@ -30,6 +30,8 @@ const OTHER_FIGURES: [(&str, &str); 13] = [
     // The terse output has whole numbers, and so has neper's first figure.
     ("fio/3.33-all-formats.txt", "cut"),
     ("neper/1.1.0-", "cut"),
+    // What is left without the second tool is a file of the first.
+    ("iperf3/after-stream.txt", "cut"),
     // Conditions and costs that only the other run prints complement each other.
     ("qperf/0.4.11-qv.txt", "interleaved with another"),
     ("sockperf/3.7-pp.txt", "interleaved with another"),

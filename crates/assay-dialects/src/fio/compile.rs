@@ -43,6 +43,8 @@ pub struct FioCompileEnv<'a> {
     pub cpus_of_node: &'a dyn Fn(usize) -> Option<Vec<usize>>,
     /// Number of passes of a stream in the order of a job, or a larger number than this maximum.
     pub count_passes: &'a dyn Fn(&StorageStream, u64) -> u64,
+    /// Contents of a state of verification.
+    pub read_state: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// Seed for jobs that do not repeat their offsets.
     pub fresh_seed: u64,
 }
@@ -119,7 +121,10 @@ pub fn compile(
     let traces = traces.collect::<Result<Vec<_>, _>>()?;
     // In whichever job it is, fio ends others when any job ends.
     let ends_all = jobs.iter().any(|(job, _): &LocatedOptions| job.behaviour.ends_all);
-    jobs.iter_mut().for_each(|(job, _)| job.behaviour.ends_all = ends_all);
+    for (job, _) in &mut jobs {
+        job.behaviour.ends_all = ends_all;
+        job.contents.aux_path.clone_from(&request.aux_path);
+    }
     let mut compiler = Compiler {
         places,
         traces,
@@ -259,7 +264,8 @@ impl Compiler<'_> {
         let repeats = job.repeats_offsets || job.has_seed;
         let seed = if repeats { job.seed } else { self.places.fresh_seed };
         let number = self.clones.len() as u64 + 1;
-        let order = job_order::job_order(placed, (number, clone), used, seed)?;
+        let mut order = job_order::job_order(placed, (number, clone), used, seed)?;
+        verification::apply_state(&mut order, placed, self.clones.len(), self.places)?;
         let skew = skew::skew(placed, used, &order)?;
         let is_mixed = job.rw.reads && job.rw.writes && !job.rw.trims_first;
         let read_percent = match is_mixed {
@@ -359,6 +365,10 @@ fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioJobError> {
             ("ramp_size", job.behaviour.ramp_bytes != first.behaviour.ramp_bytes),
             ("steadystate", job.behaviour.steady != first.behaviour.steady),
             ("verify", job.verify != first.verify),
+            (
+                "verify_only",
+                verification::writes_nothing(job) != verification::writes_nothing(first),
+            ),
             ("randrepeat", job.repeats_offsets != first.repeats_offsets),
             (
                 "buffer_compress_percentage",

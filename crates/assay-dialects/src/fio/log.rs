@@ -11,7 +11,8 @@ use assay_model::storage_outcome::{
 };
 
 use super::compile::{self, FioClone, FioPlan, StreamRef};
-use super::section_options::{FioOptions, LogOptions, RwMode};
+use super::section_options::{FioOptions, LogOptions, RwMode, VerifyMode};
+use super::verify_state;
 
 mod trace;
 
@@ -35,6 +36,7 @@ enum LogKind {
     Submission,
     Histogram,
     Trace,
+    State,
 }
 
 /// Share of the requested length from which a window counts as complete.
@@ -82,6 +84,8 @@ fn log_paths(job: &FioOptions, number: usize) -> Vec<(LogKind, String)> {
     let histogram = logs.histogram.as_ref();
     paths.extend(histogram.map(|prefix| (LogKind::Histogram, path(prefix, "clat_hist"))));
     paths.extend(logs.trace.iter().map(|name| (LogKind::Trace, name.clone())));
+    let saves = job.contents.saves_state && job.verify == VerifyMode::On && job.rw.writes;
+    paths.extend(saves.then(|| (LogKind::State, verify_state::path(job, number - 1))));
     paths
 }
 
@@ -100,6 +104,9 @@ impl LogFile {
         if self.kind == LogKind::Trace {
             return trace::write(plan, &self.clones, (outcomes, began_ms), to);
         }
+        if self.kind == LogKind::State {
+            return self.write_state(plan, outcomes, to);
+        }
         let began = |phase: usize| began_ms.get(phase).copied().unwrap_or(0);
         let parts = self.clones.iter().flat_map(|index| {
             let clone = plan.clones[*index];
@@ -117,7 +124,7 @@ impl LogFile {
                 LineFormat { logs: &job.logs, rw: job.rw, epoch_ms, priority, calls_files };
             match (self.kind, job.logs.average_ms) {
                 // Means have no submission times.
-                (LogKind::Submission, 1..) | (LogKind::Trace, _) => {}
+                (LogKind::Submission, 1..) | (LogKind::Trace | LogKind::State, _) => {}
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
                 // Calls on files are completions of nothing.
                 (kind, 0) if calls_files && kind != LogKind::Completion => {}
@@ -130,6 +137,25 @@ impl LogFile {
                     write_means(&line, kind, &counted, part.stream, to)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Writes the state of verification of a clone: its writes so far.
+    fn write_state(
+        &self,
+        plan: &FioPlan,
+        outcomes: &[StorageOutcome],
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
+        for clone in self.clones.iter().map(|index| plan.clones[*index]) {
+            let tallies = clone_parts(plan, clone).flat_map(|part| {
+                let all = outcomes.get(part.phase).map_or(&[][..], |it| &it.tallies);
+                all.iter().filter(move |it| it.stream == part.stream)
+            });
+            let writes = tallies.filter(|it| it.operation == IoOperation::Write);
+            let writes = writes.map(|it| it.tally.count).sum();
+            verify_state::write(&plan.options[clone.section], writes, to)?;
         }
         Ok(())
     }
@@ -215,7 +241,9 @@ fn write_each_io(
             LogKind::Submission if entry.submission_ns == 0 => continue,
             LogKind::Submission => entry.submission_ns.into(),
             LogKind::Completion => entry.service_ns.saturating_sub(entry.submission_ns.into()),
-            LogKind::Latency | LogKind::Histogram | LogKind::Trace => entry.service_ns,
+            LogKind::Latency | LogKind::Histogram | LogKind::Trace | LogKind::State => {
+                entry.service_ns
+            }
         };
         let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
         let (bytes, offset) =
@@ -276,42 +304,43 @@ fn direction_counts(count: &StreamCount, operation: IoOperation) -> (u64, u64, u
     }
 }
 
-/// Returns the intervals after the warm-up of a stream, by time (`ramp_time`) or bytes (`ramp_size`).
+/// Returns the intervals after the warm-up of a stream, by time (`ramp_time`) or bytes (`ramp_size`),
+/// with their seconds: of one in which it ended, those that are left, with their I/O.
 fn after_warm_up<'o>(
     job: &FioOptions,
     outcome: &'o StorageOutcome,
     stream: usize,
-) -> Vec<&'o IntervalTally> {
+) -> Vec<(f64, &'o IntervalTally)> {
     let by_bytes = outcome.streams.get(stream).filter(|_| job.behaviour.ramp_bytes > 0);
     let from_s = by_bytes.map_or(0.0, |it| match it.never_measured {
         true => f64::INFINITY,
         false => it.restarted_s.unwrap_or(0.0),
     });
-    let counts = |it: &&IntervalTally| !it.warmup && it.start_s >= from_s;
-    outcome.intervals.iter().filter(counts).collect()
+    let left = |it: &'o IntervalTally| {
+        let left_s = (it.start_s + it.length_s - from_s).min(it.length_s);
+        (!it.warmup && left_s > 0.0).then_some((left_s, it))
+    };
+    outcome.intervals.iter().filter_map(left).collect()
 }
 
 /// Writes one line per window and direction with any I/O.
 fn write_means(
     line: &LineFormat<'_>,
     kind: LogKind,
-    counted: &[&IntervalTally],
+    counted: &[(f64, &IntervalTally)],
     stream: usize,
     to: &mut dyn Write,
 ) -> io::Result<()> {
     let wanted_s = line.logs.average_ms as f64 / 1e3;
     let mut sums = [WindowSum::default(); 2];
     let (mut length_s, mut at_s) = (0.0, 0.0);
-    for (index, interval) in counted.iter().enumerate() {
-        if interval.length_s <= 0.0 {
-            continue;
-        }
-        length_s += interval.length_s;
-        at_s += interval.length_s;
+    for (index, (interval_s, interval)) in counted.iter().enumerate() {
+        length_s += interval_s;
+        at_s += interval_s;
         if let Some(count) = interval.streams.get(stream) {
             for (sum, operation) in sums.iter_mut().zip([IoOperation::Read, IoOperation::Write])
             {
-                sum.add(direction_counts(count, operation), interval.length_s);
+                sum.add(direction_counts(count, operation), *interval_s);
             }
         }
         if length_s < wanted_s * FULL_WINDOW_SHARE && index + 1 < counted.len() {

@@ -18,6 +18,8 @@ pub struct FioRequest {
     pub selected: Vec<String>,
     /// Devices and files that may be overwritten.
     pub destroy_data: Vec<String>,
+    /// `--aux-path`: folder of states of verification.
+    pub aux_path: Option<String>,
     /// Whether targets may be on the root file system where a volume was expected.
     pub target_on_root: bool,
     /// Storage of the run.

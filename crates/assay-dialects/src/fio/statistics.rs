@@ -20,6 +20,7 @@ mod errors;
 mod latency_classes;
 mod priorities;
 mod samples;
+mod warm_up;
 
 pub use errors::has_failed;
 pub use priorities::PriorityLatency;
@@ -501,11 +502,15 @@ fn direction_statistics(
             let longest = longest_s.entry(part.phase).or_default();
             *longest = longest.max(active_s(outcome, part.stream));
         }
-        if !any && let Some((ios, bytes, length_s)) = warmup_only(outcome, *part, operations) {
+        if !any
+            && let Some((ios, bytes, length_s)) =
+                warm_up::only_warm_up(outcome, *part, operations)
+        {
             side.ios += ios;
             side.bytes += bytes;
             let longest = longest_s.entry(part.phase).or_default();
             *longest = longest.max(length_s);
+            all.extend(warm_up::calls_of_warm_up(worker, outcome, operations));
         }
         let Some(record) = outcome.streams.get(part.stream) else { continue };
         for operation in operations {
@@ -525,32 +530,6 @@ fn direction_statistics(
         remove_disabled(&mut side, worker);
     }
     side
-}
-
-/// Returns I/O, bytes and seconds of a stream in a phase that ended within its warm-up: fio reports
-/// them without latencies.
-fn warmup_only(
-    outcome: &StorageOutcome,
-    part: StreamRef,
-    operations: &[IoOperation],
-) -> Option<(u64, u64, f64)> {
-    let is_unmeasured = outcome.streams.get(part.stream).is_some_and(|it| it.never_measured);
-    if !is_unmeasured && outcome.intervals.iter().any(|interval| !interval.warmup) {
-        return None;
-    }
-    let (mut ios, mut bytes, mut elapsed_s, mut length_s) = (0, 0, 0.0, 0.0);
-    for interval in &outcome.intervals {
-        elapsed_s += interval.length_s;
-        for operation in operations {
-            let more = samples::stream_counts(interval, part.stream, *operation);
-            (ios, bytes) = (ios + more.0, bytes + more.1);
-            // Other streams may go on after this one.
-            if more.0 > 0 || !is_unmeasured {
-                length_s = elapsed_s;
-            }
-        }
-    }
-    (ios > 0).then_some((ios, bytes, length_s))
 }
 
 /// Removes latencies that the job does not measure (`disable_lat` and the like).

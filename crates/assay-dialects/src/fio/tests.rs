@@ -51,6 +51,7 @@ fn compile_request(request: &FioRequest) -> Result<FioPlan, FioJobError> {
         size_of: &size_of,
         cpus_of_node: &cpus_of_node,
         count_passes: &count_passes,
+        read_state: &|path| Err(format!("{path} is not there")),
         fresh_seed: 7,
     };
     compile(request, &env)
@@ -447,6 +448,8 @@ fn verification_follows_each_pass() {
         ("do_verify=0\n", "a"),
         ("verify_backlog=16\n", "a"),
         ("time_based\nruntime=5\n", "a"),
+        ("verify_only\n", "a, a (verify)"),
+        ("verify_only\ndo_verify=0\n", "a"),
     ] {
         let file = format!("[a]\nrw=randwrite\nsize=1m\nverify=crc32c\n{more}");
         assert_eq!(names(&file), expected, "{more}");

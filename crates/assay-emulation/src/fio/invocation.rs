@@ -55,6 +55,9 @@ impl<'w> FioInvocation<'w> {
             size_of: &|path| capacity::size(path).ok().flatten(),
             cpus_of_node: &|node| self.cpus_of_node(node),
             count_passes: &storage::count_passes,
+            read_state: &|path| {
+                job_file::read(&path_text::decode_path(path)).map_err(|error| error.to_string())
+            },
             fresh_seed: self.fresh_seed,
         };
         compile::compile(request, &env)

@@ -3,9 +3,10 @@
 //!
 //! Reports the damage of a sector; does not decide what follows.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use assay_model::workload::storage::BlockDuplicates;
+use assay_model::workload::storage::{BlockDuplicates, WriteContent};
 
 use super::random;
 
@@ -82,6 +83,18 @@ pub(super) fn fill_pattern(memory: &mut [u8], pattern: &[u8]) {
     for (byte, wanted) in memory.iter_mut().zip(pattern.iter().cycle()) {
         *byte = *wanted;
     }
+}
+
+/// Returns the pattern of an I/O at `offset`, which stands at its places.
+pub(super) fn pattern_at(content: &WriteContent, offset: u64) -> Cow<'_, [u8]> {
+    let mut pattern = Cow::Borrowed(content.pattern.as_slice());
+    for place in &content.offset_places {
+        let bytes = pattern.to_mut().iter_mut().skip(*place);
+        for (byte, wanted) in bytes.zip(offset.to_le_bytes()) {
+            *byte = wanted;
+        }
+    }
+    pattern
 }
 
 /// Returns the first byte that differs from a pattern that [`fill_pattern`] filled in.
@@ -331,6 +344,20 @@ mod tests {
         memory[9] = 0;
         assert_eq!(find_deviation(&memory, b"abc"), Some(9));
         assert_eq!(find_deviation(&[], b"abc"), None);
+    }
+
+    #[test]
+    fn a_pattern_contains_the_offset_of_its_io() {
+        let content = WriteContent {
+            pattern: b"1........2".to_vec(),
+            offset_places: vec![1],
+            ..WriteContent::default()
+        };
+        assert_eq!(&*pattern_at(&content, 0x1_0203), b"1\x03\x02\x01\0\0\0\0\x002");
+        assert_eq!(
+            &*pattern_at(&WriteContent { offset_places: vec![], ..content }, 5),
+            b"1........2"
+        );
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub(super) struct JobOffsets {
     read_back: WriteHistory,
     /// I/O that began and is not complete.
     in_flight: usize,
+    /// I/O that began.
+    begun_ios: u64,
     drops_cache: bool,
     /// Whether the last I/O was a sync: none follows it.
     was_synced: bool,
@@ -163,6 +165,7 @@ impl JobOffsets {
             backlog: VerifyBacklog::new(order, stream),
             read_back: WriteHistory::new(true),
             in_flight: 0,
+            begun_ios: 0,
             drops_cache: false,
             was_synced: false,
             started_ns: None,
@@ -173,7 +176,7 @@ impl JobOffsets {
 
     /// Returns the next I/O; `None` when the job is done, or waits for the I/O in flight.
     pub(super) fn next_io(&mut self) -> Option<JobIo> {
-        if self.order.reads_back && !self.has_reads_back() {
+        if self.order.reads_back && (!self.has_reads_back() || self.has_verified_all()) {
             return None;
         }
         let next = match self.order.reads_back && self.order.overlaps {
@@ -181,6 +184,7 @@ impl JobOffsets {
             false => self.next_in_order(),
         };
         self.in_flight += usize::from(next.is_some());
+        self.begun_ios += u64::from(next.is_some());
         next
     }
 
@@ -199,6 +203,11 @@ impl JobOffsets {
     /// read, or that read back as they write.
     const fn has_reads_back(&self) -> bool {
         !self.order.is_endless && self.writes && self.order.verify_backlog.is_none()
+    }
+
+    /// Whether as many writes are read back as a saved state tells.
+    fn has_verified_all(&self) -> bool {
+        self.order.verified_writes.is_some_and(|writes| self.begun_ios >= writes)
     }
 
     /// Returns the next I/O of all passes.

@@ -85,7 +85,13 @@ impl<'a> PhaseState<'a> {
             opened,
             generations: is_stamped(workload, index).then(|| {
                 let bytes = block_bytes(workload, index, opened.area.start);
-                BlockGenerations::new(opened.area, bytes, mark, unwritten_stamp(opened))
+                let unwritten = match workload.data.verify {
+                    Verify::Stamped => ExpectedStamp::Stamped,
+                    Verify::Off | Verify::OnRead | Verify::AfterWrite => {
+                        unwritten_stamp(opened)
+                    }
+                };
+                BlockGenerations::new(opened.area, bytes, mark, unwritten)
             }),
             failures: AtomicU32::new(0),
         };

@@ -230,6 +230,8 @@ impl WorkerRecorder {
             self.warm_up = None;
             self.warm_end_ns = now_ns;
             self.measured.restarted_ns = Some(now_ns);
+            // What is left of the interval counts.
+            self.frame.tallies.iter_mut().for_each(tally::clear);
         }
         is_over
     }

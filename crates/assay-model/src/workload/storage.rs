@@ -443,6 +443,8 @@ pub enum Verify {
     Off,
     /// Blocks are stamped, and every read of a stamped block is checked.
     OnRead,
+    /// Like `OnRead`, and a block without a stamp is damaged.
+    Stamped,
     /// Like `OnRead`, and every block is read back right after its write.
     AfterWrite,
 }

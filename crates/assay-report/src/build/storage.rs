@@ -198,7 +198,7 @@ fn describe_streams(workload: &StorageWorkload) -> String {
     let data = &workload.data;
     let verify = match data.verify {
         Verify::Off => None,
-        Verify::OnRead => Some(word("plan-read-checked").to_owned()),
+        Verify::OnRead | Verify::Stamped => Some(word("plan-read-checked").to_owned()),
         Verify::AfterWrite => Some(word("plan-write-checked").to_owned()),
     };
     let compressible = (data.compressible > 0.0).then(|| {

@@ -14,6 +14,7 @@ use random_jobs::random_job;
 
 mod explicit_jobs;
 mod random_jobs;
+mod verification;
 
 /// Jobs of one run of the tests: about half a second each.
 const JOBS: u64 = 40;
@@ -381,6 +382,9 @@ fn patterns_are_written_as_by_fio() {
         "verify=pattern\nverify_pattern=0xfeed0\nverify_backlog=4\n",
         "verify=pattern\nverify_pattern=\"abc\"\nbs=4k,8k\n",
         "verify=pattern\nverify_pattern=\"abc\"\nbsrange=4k-16k\n",
+        "verify=pattern\nverify_pattern=%o\n",
+        "verify=pattern\nverify_pattern=1%o\"abc\"%o\nbs=4k,8k\n",
+        "verify=pattern\nverify_pattern=1%o\nbs=5k\nverify_backlog=3\n",
     ] {
         let job = format!("[a]\nfilename=x\nrw=write\nbs=4k\nsize=64k\n{options}");
         let contents = |world: &World, mut command: Command| {

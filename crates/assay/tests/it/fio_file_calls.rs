@@ -60,6 +60,9 @@ fn calls_on_files_are_those_of_fio() {
         "[a]\nioengine=filestat\nnrfiles=9\nfilesize=4k\nrw=randwrite\nstat_type=lstat\n",
         "[a]\nioengine=filestat\nnrfiles=9\nfilesize=4k\nstat_type=statx\ndisable_lat=1\n",
         "[a]\nioengine=filedelete\nnrfiles=9\nfilesize=4k\nunlink=0\n",
+        // Within a ramp time, fio times calls, too.
+        "[a]\nioengine=filestat\nnrfiles=9\nfilesize=4k\nramp_time=9\n",
+        "[a]\nioengine=filecreate\nnrfiles=6\nrw=rw\nfilesize=16k\nramp_time=9\n",
         // The second pass finds nothing to delete.
         "[a]\nioengine=filedelete\nnrfiles=3\nfilesize=4k\nloops=2\n",
         "[global]\nnrfiles=4\nfilesize=4k\nfilename_format=f.$filenum\n\

@@ -126,3 +126,15 @@ fn bench_fio_and_fio_plot_accept_assay() {
         assert!(world.path(&format!("{nth}.png")).is_file(), "{arguments}");
     }
 }
+
+/// Before, an averaged log began with the first whole interval after the warm-up.
+#[test]
+fn averages_begin_at_the_end_of_a_warm_up_by_bytes() {
+    let world = World::in_memory();
+    let job = "fio --name=a --no-store --ioengine=null --rw=read --size=1g --rate_iops=100 \
+               --ramp_size=4k --time_based --runtime=1 --write_iops_log=L --log_avg_msec=500";
+    world.assay(&job.split_whitespace().collect::<Vec<_>>()).succeeded();
+    let log = std::fs::read_to_string(world.path("L_iops.1.log")).unwrap();
+    let last_ms = log.lines().last().unwrap().split(',').next().unwrap();
+    assert!(last_ms.parse::<u64>().unwrap() > 700, "{log}");
+}

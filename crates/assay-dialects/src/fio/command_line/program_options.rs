@@ -57,6 +57,10 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     }),
     implement("version", Switch, |request, _| switch_on(&mut request.version)),
     implement("dry-run", Switch, |request, _| switch_on(&mut request.dry_run)),
+    implement("aux-path", Text, |request, folder| {
+        request.aux_path = Some(folder.to_owned());
+        Ok(())
+    }),
     implement("destroy-data", Text, |request, path| {
         request.destroy_data.push(path.to_owned());
         Ok(())
@@ -83,7 +87,6 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     OptionSpec::ignore("warnings-fatal", Switch, "notes never end a run"),
     OptionSpec::ignore("max-jobs", Text, ""),
     OptionSpec::ignore("alloc-size", Text, ""),
-    OptionSpec::ignore("aux-path", Text, "no state is kept between runs"),
     reject(
         "server client remote-config",
         "hosts are driven by assay's own agents",

@@ -11,6 +11,7 @@ use super::super::section_options::{FioOptions, VerifyMode};
 use super::files::CloneFiles;
 use super::{
     FioCompileEnv, LocatedOptions, MMAP, conflict, differ, file_calls, job_order, priorities,
+    verification,
 };
 
 /// Start and duration of a job, where jobs that run together differ in them.
@@ -135,6 +136,7 @@ fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
         let why = "trimwrite excludes a rate and verify";
         return Err(conflict(placed, why, "leave one out"));
     }
+    verification::check_verify_only(placed)?;
     if job.behaviour.ramp_bytes > 0 {
         check_ramp_size(placed)?;
     }
@@ -208,15 +210,17 @@ fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError>
         let why = "verify=pattern has no pattern";
         return Err(conflict(placed, why, "add verify_pattern=0xdeadbeef"));
     }
-    let pattern = match job.contents.verifies_pattern {
-        true => &job.contents.verify_pattern,
-        false => &job.contents.buffer_pattern,
+    let contents = &job.contents;
+    let (pattern, offset_places) = match contents.verifies_pattern {
+        true => (contents.verify_pattern.clone(), contents.offset_places.clone()),
+        false => (contents.buffer_pattern.clone(), vec![]),
     };
     let content = WriteContent {
-        pattern: pattern.clone(),
+        pattern,
+        offset_places,
         duplicate_share: job.contents.duplicate_percent / 100.0,
     };
-    let is_unique = pattern.is_empty() && content.duplicate_share <= 0.0;
+    let is_unique = content.pattern.is_empty() && content.duplicate_share <= 0.0;
     // Blocks with stamps contain nothing else.
     let is_stamped = job.verify == VerifyMode::On && !job.contents.verifies_pattern;
     Ok((!is_unique && !is_stamped).then_some(content))

@@ -3,12 +3,14 @@
 //! Each pass of such jobs is a phase, and so is reading it back.
 
 use assay_model::workload::storage::{
-    JobOrder, OffsetLaw, StorageLoad, StoragePhase, StorageTiming, StorageWorkload, Verify,
+    EngineChoice, JobOrder, NewFile, OffsetLaw, StorageLoad, StoragePhase, StorageTiming,
+    StorageWorkload, Verify,
 };
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FioOptions, VerifyMode};
-use super::{FioCompileEnv, LocatedOptions, conflict, job_order, streams};
+use super::super::verify_state;
+use super::{FioCompileEnv, LocatedOptions, conflict, file_calls, job_order, streams};
 
 /// Maximum number of passes that are verified one by one.
 const MAX_PASSES: u64 = 256;
@@ -21,8 +23,9 @@ pub(super) fn split_passes(
 ) -> Result<Vec<StoragePhase>, FioJobError> {
     let verifies = phase.workload.data.verify != Verify::Off
         && members.iter().any(|(job, _)| is_read_back_apart(job));
+    let is_dry = members.iter().any(|(job, _)| writes_nothing(job));
     if !verifies {
-        return Ok(vec![phase]);
+        return Ok(vec![if is_dry { dry_phase(&phase) } else { phase }]);
     }
     let passes = pass_count(&phase.workload, places);
     if passes > MAX_PASSES {
@@ -39,7 +42,11 @@ pub(super) fn split_passes(
             own.pause_before_s = 0.0;
             own.workload.targets.iter_mut().for_each(|it| it.opening.pre_reads = false);
         }
-        let read_back = verify_phase(&own);
+        let mut read_back = verify_phase(&own);
+        if is_dry {
+            expect_all(&mut read_back.workload);
+            own = dry_phase(&own);
+        }
         phases.extend([own, read_back]);
     }
     Ok(phases)
@@ -60,6 +67,95 @@ pub(super) fn is_never_read_back(job: &FioOptions) -> bool {
 
 fn verifies_writes(job: &FioOptions) -> bool {
     job.verify == VerifyMode::On && job.rw.writes && job.read_back
+}
+
+/// Whether the writes of a job are only counted, to read back what another run wrote.
+pub(super) fn writes_nothing(job: &FioOptions) -> bool {
+    job.contents.only_verifies && job.rw.writes
+}
+
+/// Rejects options that exclude `verify_only`.
+pub(super) fn check_verify_only(placed: &LocatedOptions) -> Result<(), FioJobError> {
+    let (job, _) = placed;
+    if !writes_nothing(job) {
+        return Ok(());
+    }
+    if job.verify_backlog.is_some() && job.verify == VerifyMode::On {
+        let why =
+            "verify_only and verify_backlog exclude each other: nothing is written meanwhile";
+        return Err(conflict(placed, why, "leave out verify_backlog"));
+    }
+    if file_calls::file_call(job).is_some() {
+        let why = "verify_only counts writes, and its engine makes calls on files only";
+        return Err(conflict(placed, why, "leave out verify_only"));
+    }
+    if job.is_endless() {
+        let why = "verify_only and time_based exclude each other: its writes take no time";
+        return Err(conflict(placed, why, "leave out time_based"));
+    }
+    Ok(())
+}
+
+/// Limits what a job reads to verify it to the writes of its saved state.
+pub(super) fn apply_state(
+    order: &mut JobOrder,
+    placed: &LocatedOptions,
+    index: usize,
+    places: &FioCompileEnv<'_>,
+) -> Result<(), FioJobError> {
+    let (job, _) = placed;
+    if !job.contents.loads_state || job.verify == VerifyMode::Off {
+        return Ok(());
+    }
+    let path = verify_state::path(job, index);
+    let writes = (places.read_state)(&path).and_then(|bytes| verify_state::parse(&bytes));
+    let writes = writes.map_err(|why| {
+        let why = format!("verify_state_load: cannot load {path}: {why}");
+        conflict(
+            placed,
+            why,
+            "write it with verify_state_save=1, or name its folder with --aux-path",
+        )
+    })?;
+    if order.writes {
+        order.verified_writes = Some(writes);
+    } else {
+        order.ios = Some(order.ios.map_or(writes, |ios| ios.min(writes)));
+    }
+    Ok(())
+}
+
+/// Returns a phase whose I/O is only counted, as in `do_dry_run` of fio's backend.c: one at a time and
+/// without a rate.
+fn dry_phase(phase: &StoragePhase) -> StoragePhase {
+    let mut dry = phase.clone();
+    let workload = &mut dry.workload;
+    workload.engine = EngineChoice::Null;
+    workload.data.verify = Verify::Off;
+    workload.load = StorageLoad::Closed;
+    workload.timing.duration_s = None;
+    for target in &mut workload.targets {
+        // The null engine opens no file, and so finds no size.
+        target.size_bytes = target.size_bytes.or(target.range_bytes.map(|(_, end)| end));
+    }
+    for stream in &mut workload.streams {
+        stream.in_flight_per_target = 1;
+        stream.sync_every = 0;
+        stream.own_rate_per_s = None;
+        let conduct = &mut stream.conduct;
+        (conduct.maps_files, conduct.times_submission) = (false, false);
+        (conduct.pauses, conduct.minimum_rates, conduct.batches) = (None, None, None);
+        (conduct.duration_s, conduct.latency_goal) = (None, None);
+    }
+    dry
+}
+
+/// Expects that every block was written; a file that is missing or too short has none.
+fn expect_all(workload: &mut StorageWorkload) {
+    workload.data.verify = Verify::Stamped;
+    for target in &mut workload.targets {
+        target.opening.new_file = NewFile::Hole;
+    }
 }
 
 /// Returns the number of passes of the job with the most.

@@ -49,8 +49,6 @@ pub(super) const IGNORED: &[FioOption] = &[
     ignore("verify_dump", "the location of the damage is reported, the block is not dumped"),
     ignore("verify_interval", "assay stamps every sector of 512 B"),
     ignore("verify_offset", "assay stamps every sector of 512 B"),
-    ignore("verify_state_load", "the stamps in the blocks record what was written"),
-    ignore("verify_state_save", "the stamps in the blocks record what was written"),
     ignore("write_barrier", "no engine for files has barriers"),
     ignore("write_hint", "it has no meaning for most devices"),
     ignore("verifysort", "fio does not use it any more"),

@@ -15,7 +15,7 @@ use super::super::section_options::parse_values::{
     parse_percentiles, parse_rate, parse_rw, parse_single_size, parse_size, parse_size_range,
     parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
 };
-use super::super::section_options::pattern::parse_pattern;
+use super::super::section_options::pattern::{parse_pattern, parse_pattern_with_offsets};
 use super::super::section_options::priorities::{
     parse_class, parse_level, parse_split_priorities,
 };
@@ -358,7 +358,16 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_verify(text).map(|it| job.verify = it)
     }),
     text("verify_pattern", |job, text| {
-        parse_pattern(text).map(|it| job.contents.verify_pattern = it)
+        let (bytes, places) = parse_pattern_with_offsets(text)?;
+        (job.contents.verify_pattern, job.contents.offset_places) = (bytes, places);
+        Ok(())
+    }),
+    flag("verify_only", |job, text| parse_flag(text).map(|it| job.contents.only_verifies = it)),
+    flag("verify_state_save", |job, text| {
+        parse_flag(text).map(|it| job.contents.saves_state = it)
+    }),
+    flag("verify_state_load", |job, text| {
+        parse_flag(text).map(|it| job.contents.loads_state = it)
     }),
     flag("do_verify", |job, text| parse_flag(text).map(|it| job.read_back = it)),
     text("verify_backlog", |job, text| {

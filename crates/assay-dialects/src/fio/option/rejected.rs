@@ -26,7 +26,7 @@ pub(super) const REJECTED: &[FioOption] = &[
         "it belongs to an engine that assay does not have",
         "run this job with fio itself",
     ),
-    reject("atomic", "no file system of Linux offers it", "").unless(&["0"]),
+    reject("atomic", "writes are not made atomic (RWF_ATOMIC)", "").unless(&["0"]),
     reject(
         "cgroup cgroup_nodelete cgroup_weight gid ioscheduler uid",
         "assay changes no setting of the machine",
@@ -98,7 +98,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     .unless(&["0"]),
     reject("unlink_each_loop", "files stay until the run is over", "use unlink=1")
         .unless(&["0"]),
-    reject("verify_only", "it checks without reading", "").unless(&["0"]),
 ];
 
 const fn reject(names: &'static str, why: &'static str, instead: &'static str) -> FioOption {

@@ -5,8 +5,18 @@
 pub struct ContentOptions {
     /// `verify=pattern`: blocks contain `verify_pattern`, and reads are compared with it.
     pub verifies_pattern: bool,
+    /// `verify_only`: what another run wrote is read back.
+    pub only_verifies: bool,
+    /// `verify_state_save`: the number of writes is written to a file at the end.
+    pub saves_state: bool,
+    /// `verify_state_load`: as many writes are read back as that file tells.
+    pub loads_state: bool,
+    /// `--aux-path` of the program: folder of those files.
+    pub aux_path: Option<String>,
     /// `verify_pattern`.
     pub verify_pattern: Vec<u8>,
+    /// Positions of the offset in it (`%o`).
+    pub offset_places: Vec<usize>,
     /// `buffer_pattern`: contents of writes that are not verified.
     pub buffer_pattern: Vec<u8>,
     /// `dedupe_percentage`: percent of writes that repeat the one before.
@@ -16,17 +26,37 @@ pub struct ContentOptions {
 /// Maximum length of a pattern.
 const MAX_BYTES: usize = 512;
 
+/// Format of the offset of an I/O in a pattern.
+const OFFSET_FORMAT: &str = "%o";
+
 /// Parses a pattern like `0xdeadbeef"text"-5`.
 pub(in crate::fio) fn parse_pattern(text: &str) -> Result<Vec<u8>, String> {
+    match parse_pattern_with_offsets(text)? {
+        (bytes, places) if places.is_empty() => Ok(bytes),
+        _ => Err("only verify_pattern may contain the offset of a block".to_owned()),
+    }
+}
+
+/// Parses a pattern that may contain the offset (`%o`); returns its bytes and the positions of the
+/// offset in them.
+pub(in crate::fio) fn parse_pattern_with_offsets(
+    text: &str,
+) -> Result<(Vec<u8>, Vec<usize>), String> {
     let mut rest = text.trim();
-    let mut bytes = vec![];
+    let (mut bytes, mut places) = (vec![], vec![]);
     while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix(OFFSET_FORMAT) {
+            places.push(bytes.len());
+            bytes.extend([0; size_of::<u64>()]);
+            rest = after;
+            continue;
+        }
         let (part, after) = parse_part(rest)?;
         bytes.extend(part);
         rest = after;
     }
     match bytes.len() {
-        1..=MAX_BYTES => Ok(bytes),
+        1..=MAX_BYTES => Ok((bytes, places)),
         _ => Err(format!("a pattern has 1 to {MAX_BYTES} bytes")),
     }
 }
@@ -41,7 +71,7 @@ fn parse_part(text: &str) -> Result<(Vec<u8>, &str), String> {
         return Err("a pattern from a file is not supported".to_owned());
     }
     if text.starts_with('%') {
-        return Err("the offset of a block cannot be part of a pattern".to_owned());
+        return Err(format!("the only format is {OFFSET_FORMAT}, the offset of the I/O"));
     }
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => {
@@ -102,7 +132,16 @@ mod tests {
         ] {
             assert_eq!(parse_pattern(text).as_deref(), Ok(expected), "{text}");
         }
-        for text in ["", "%o", "'file'", "\"open", "0x", "x", "5000000000", "-", "0xé", "é"] {
+        for (text, bytes, places) in [
+            ("%o", &[0; 8][..], &[0][..]),
+            ("1%o", &[1, 0, 0, 0, 0, 0, 0, 0, 0], &[1]),
+            ("%o\"a\"%o", b"\0\0\0\0\0\0\0\0a\0\0\0\0\0\0\0\0", &[0, 9]),
+        ] {
+            let expected = Ok((bytes.to_vec(), places.to_vec()));
+            assert_eq!(parse_pattern_with_offsets(text), expected, "{text}");
+            assert!(parse_pattern(text).is_err(), "{text}");
+        }
+        for text in ["", "%x", "'file'", "\"open", "0x", "x", "5000000000", "-", "0xé", "é"] {
             assert!(parse_pattern(text).is_err(), "{text}");
         }
     }

@@ -181,7 +181,8 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             return;
         }
         let memory = self.buffers.readable(slot, state.bytes as usize);
-        if let Some(at) = content::find_deviation(memory, &content.pattern) {
+        if let Some(at) = content::find_deviation(memory, &content::pattern_at(content, offset))
+        {
             let reason = format!("wrong data: byte {at} differs from the pattern");
             self.recorder.record_failure(IoFailure {
                 stream: self.stream,

@@ -12,10 +12,9 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let before = state.noise.filter(|(_, bytes)| *bytes >= state.bytes);
         let memory = self.buffers.writable(slot, state.bytes as usize);
         self.serial += 1;
-        let (data, targets) = (&self.phase.workload.data, &self.phase.workload.targets);
-        if let Some(duplicates) = &targets[state.target as usize].duplicates {
+        if let Some(duplicates) = &target.duplicates {
             let writer = (self.serial ^ self.phase.workload.seed, u64::from(state.target));
-            let compressible = data.compressible;
+            let compressible = self.phase.workload.data.compressible;
             return content::fill_blocks(
                 memory,
                 state.offset,
@@ -32,6 +31,9 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             address_content::fill(memory, state.offset, seed, is_noise);
             state.noise = Some((state.offset, state.bytes));
             return;
+        }
+        if let Some(content) = self.content.filter(|it| !it.offset_places.is_empty()) {
+            content::fill_pattern(memory, &content::pattern_at(content, state.offset));
         }
         match (&self.phase.targets[state.target as usize].generations, self.content) {
             (Some(generations), _) => {

@@ -104,6 +104,9 @@ pub struct JobOrder {
     pub verify_backlog: Option<u64>,
     /// Reads of a backlog at once; `None` = all of it.
     pub verify_batch: Option<u64>,
+    /// Writes of a pass that are read back, the first ones; `None` = all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified_writes: Option<u64>,
 }
 
 /// Factor of fio's seeds: the golden ratio in 32 bits, made prime.

@@ -149,6 +149,9 @@ pub struct WriteContent {
     /// Bytes that are repeated; empty = random numbers. If data is verified, reads are compared with
     /// them, and nothing is stamped.
     pub pattern: Vec<u8>,
+    /// Positions in the pattern that contain the offset of the I/O, as eight bytes from the lowest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offset_places: Vec<usize>,
     /// Share of writes that repeat the contents of the one before, 0 … 1.
     pub duplicate_share: f64,
 }
