@@ -202,6 +202,7 @@ pub fn history(history: &History) -> String {
             it.history.changes.iter().any(|change| change.point == it.index).to_string()
         }),
         ("series", |it| it.series.to_string()),
+        ("trust", |it| it.point.trust.name().to_owned()),
     ])
     .with_parameters(&names, |it| &it.history.conditions)
     .render(rows)
