@@ -34,6 +34,7 @@ pub use any_text::{
 pub use contents::{FailedPart, FileContents, FilePart, ImportedMeasurement, LineSpan};
 use error_lines::{find_program_message, locate_error, locate_failures};
 pub use file_time::FileTime;
+pub use laws::explain_figures;
 use prepared_text::{PreparedText, prepare_text};
 pub use prepared_text::{decode_text, is_text_beginning};
 pub use program_output::{OutputFigure, find_format, read_output};

@@ -178,17 +178,21 @@ fn store_runs(
     let one = |(host, found): (String, Vec<ImportedMeasurement>)| {
         store_run(source, &found, (host, known), store)
     };
-    group_by_host(found, known).into_iter().map(one).collect()
+    group_by_host(source.format, found, known).into_iter().map(one).collect()
 }
 
 /// Completes the measurements by the user's details and groups them by their hosts, one for each run.
 fn group_by_host(
+    format: &ImportFormat,
     found: Vec<ImportedMeasurement>,
     known: &ImportDetails,
 ) -> Vec<(String, Vec<ImportedMeasurement>)> {
     let mut systems: Vec<(Option<String>, Vec<ImportedMeasurement>)> = Vec::new();
     for mut it in found {
         it.dimensions.extend(known.dimensions.clone());
+        if known.dimensions.contains_key(&Attribute::Bytes) {
+            import::explain_figures(&mut it, format.tool == "ior");
+        }
         add_loopback(&mut it);
         match systems.iter_mut().find(|(system, _)| *system == it.system) {
             Some((_, all)) => all.push(it),
@@ -227,7 +231,7 @@ fn find_imported_runs(
     let imported = listing.runs.iter().filter(|run| run.suite == SUITE);
     // A run that cannot be read is no earlier import.
     let read = imported.filter_map(|run| store.read(&run.id).ok());
-    let groups = group_by_host(found.to_vec(), known);
+    let groups = group_by_host(source.format, found.to_vec(), known);
     let plan = |found: &Vec<ImportedMeasurement>| import_plan(source.format, found).cases;
     let planned: Vec<_> = groups.iter().map(|(host, found)| (host, plan(found))).collect();
     let mut equal: Vec<Option<String>> = vec![None; planned.len()];

@@ -17,7 +17,7 @@ const RATE_DIGIT: f64 = 0.05;
 
 /// Checks that bandwidth = rate × size. Otherwise the size of the figures replaces the option, with
 /// a doubt. `opens_files` = the bandwidth includes the time of opening and closing, the rate does not.
-pub(super) fn explain_figures(measurement: &mut ImportedMeasurement, opens_files: bool) {
+pub fn explain_figures(measurement: &mut ImportedMeasurement, opens_files: bool) {
     if measurement.benchmark != Benchmark::Storage {
         return;
     }
