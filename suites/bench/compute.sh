@@ -33,7 +33,7 @@ setup)
     gcc xtask/peers/lapack_solve.c -o "$folder/lapack_solve" -O3 -march=native -ldl -lm
     ;;
 assay)
-    "$assay" linpack --n "$2" --threads "$threads" --budget 1s --json --store "$folder/store" |
+    "$assay" linpack --n "$2" --threads "$threads" --budget shortest --json --store "$folder/store" |
         jq -r '.results[] | select(.metric == "rmax") | "flops \(.median)"'
     ;;
 debian-openblas)

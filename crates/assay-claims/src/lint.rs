@@ -21,6 +21,7 @@ mod direction;
 mod laws;
 mod names;
 mod numbers;
+mod products;
 mod relations;
 pub mod sarif;
 mod source_comparison;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use assay_fleet::process;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -12,6 +13,10 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::terminal;
+
+/// Time in which a further signal belongs to the first one: `timeout` signals its child and then the
+/// process group, and a key is pressed twice.
+const SAME_REQUEST: Duration = Duration::from_millis(300);
 
 /// Installs handlers for all termination signals and returns their flag. The first signal sets the
 /// flag, which cancels the run in good order; the second one kills the process.
@@ -29,8 +34,8 @@ pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, CommandFailure> {
 
 /// Installs handlers as [`cancel_on_signals`] does, for commands that start other programs.
 ///
-/// Prints a notice at the first signal, because cancelling may take a second. A second signal also
-/// kills the child programs.
+/// Prints a notice at the first signal, because cancelling may take a second. A second signal, after at
+/// least a third of a second, also kills the child programs.
 pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure> {
     let cancel = Arc::new(AtomicBool::new(false));
     for signal in termination_signals() {
@@ -50,7 +55,8 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
             // Without a thread the run stops without a notice.
             drop(std::thread::Builder::new().spawn(notify));
         }
-        if let Some(signal) = pending.next() {
+        let began = Instant::now();
+        if let Some(signal) = pending.find(|_| began.elapsed() > SAME_REQUEST) {
             // Tools and commands run in process groups of their own, which the terminal's signals
             // do not reach.
             process::kill_descendants();

@@ -1,6 +1,6 @@
 //! Opens the store and resolves run names, with errors that advise the user.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use assay_model::event::RequestedCommand;
 use assay_model::run::Run;
@@ -12,6 +12,7 @@ use crate::headlines::HEADLINES;
 use crate::options::{RecordArguments, StoreArguments, command_arguments};
 use crate::terminal::Terminal;
 use assay_run::failure::CommandFailure;
+use assay_run::importing;
 use assay_run::recording::{self, RecordingRequest};
 
 /// Returns the location of the named store or the user's default store.
@@ -92,11 +93,33 @@ pub fn read_condition(
             if runs.iter().all(|it| it.started.run != id) {
                 let run = read_and_warn(typed, &id, terminal)?;
                 check_host(&run, host)?;
-                runs.push(run);
+                match runs.iter().find(|known| are_of_one_file(known, &run)) {
+                    Some(known) => terminal.note(&format!(
+                        "{id} was imported from the same file as {}: it counts once",
+                        known.started.run
+                    )),
+                    None => runs.push(run),
+                }
             }
         }
     }
     order_runs(typed, runs)
+}
+
+/// Whether two runs were imported from one file, and have the same cases: they are one measurement.
+fn are_of_one_file(a: &Run, b: &Run) -> bool {
+    let hashes = |run: &Run| -> BTreeSet<String> {
+        let of_cases = run.cases.iter().flat_map(|it| it.raw.values());
+        run.raw.values().chain(of_cases).cloned().collect()
+    };
+    let is_import = |run: &Run| run.started.plan.suite == importing::SUITE;
+    let cases = |run: &Run| run.started.plan.cases.iter().map(|it| it.id.clone()).collect();
+    let (cases_of_a, cases_of_b): (Vec<String>, Vec<String>) = (cases(a), cases(b));
+    is_import(a)
+        && is_import(b)
+        && !hashes(a).is_empty()
+        && hashes(a) == hashes(b)
+        && cases_of_a == cases_of_b
 }
 
 /// Rejects a run of another host than the named one.

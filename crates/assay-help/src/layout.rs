@@ -55,12 +55,19 @@ fn arrange_command(
         }
         None => command,
     };
-    let is_long = command.get_arguments().filter(|it| !it.is_hide_set()).count() > MANY;
-    if !is_long || layout.unarranged.contains(&name) {
+    let of_command = layout.short_of_commands.iter().find(|(known, _)| *known == name);
+    let of_command = of_command.map(|(_, options)| *options);
+    if layout.unarranged.contains(&name) {
+        return match of_command {
+            Some(common) if is_short => hide_rare_options(command, common),
+            Some(_) | None => command,
+        };
+    }
+    let visible = command.get_arguments().filter(|it| !it.is_hide_set()).count();
+    if visible <= MANY && of_command.is_none() {
         return command;
     }
-    let of_command = layout.short_of_commands.iter().find(|(known, _)| *known == name);
-    let of_command = of_command.map_or(&[][..], |(_, options)| options);
+    let of_command = of_command.unwrap_or_default();
     let mut position = layout.first.len();
     command.mut_args(|argument| {
         let Some(long) = argument.get_long().map(str::to_owned) else { return argument };
@@ -77,6 +84,23 @@ fn arrange_command(
                 argument.help_heading(*heading)
             }
             Some(_) | None => argument,
+        }
+    })
+}
+
+/// Hides all options but the common ones in the short help, without a change of their order. An option is
+/// named by its long name, or by its letter.
+fn hide_rare_options(command: Command, common: &[&str]) -> Command {
+    command.mut_args(|argument| {
+        let name = argument.get_long().map(str::to_owned);
+        let name = name.or_else(|| argument.get_short().map(String::from));
+        match name {
+            Some(name) if name != "help" && !common.contains(&name.as_str()) => {
+                argument.hide_short_help(true)
+            }
+            Some(_) => argument,
+            // The values of a positional argument are in the long help.
+            None => argument.hide_possible_values(true),
         }
     })
 }

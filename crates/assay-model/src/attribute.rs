@@ -225,6 +225,8 @@ attributes! {
     ToolVersion, "tool_version", Fact, AttributeKind::Plain;
     /// Kernel that ran: `avx512-nt`.
     Kernel, "kernel", Fact, AttributeKind::Plain;
+    /// Whether the choice of the kernel was within its noise, so that other kernels may be as fast.
+    KernelWithinNoise, "kernel_within_noise", Fact, AttributeKind::Plain;
     /// Earlier case of the run that chose the kernel, on the same CPUs and with arrays of the same
     /// size.
     KernelChosenIn, "kernel_chosen_in", Fact, AttributeKind::Plain;

@@ -301,7 +301,8 @@ from the common start to the end of the last thread. Bytes are counted as STREAM
 what the loop reads and writes, 2 arrays for Copy and Scale, 3 for Add and Triad, 1 for read and \
 write; the extra read that an ordinary store causes (write-allocate) is not counted. \
 Every variant that the processor supports is tried (AVX-512, AVX2, SSE2 or NEON; with and without \
-non-temporal stores); the fastest is used and named. Arrays are at least four times the sum \
+non-temporal stores); the one that a short comparison finds fastest is used and named, and the \
+report says if others were within its noise. Arrays are at least four times the sum \
 of the last-level caches; if memory does not allow it, the result is labelled cache-assisted. \
 After timing, every element is compared with its expected value.",
     metrics: &[
@@ -351,8 +352,8 @@ the source's node, and a sample of its pages is checked: more than 1 % elsewhere
 between nodes is that of memory.latency with its largest working set, by the first CPU of the placement. \
 Bytes are counted as in STREAM's Copy, 2 arrays over the time of a pass, so reads are half of the \
 figure. Arrays are four times the last-level caches of both domains: this measures memory, and \
-differences between the caches of one node are small. The kernels are STREAM's; the fastest is used \
-and named, and every element is compared afterwards.",
+differences between the caches of one node are small. The kernels are STREAM's; a short \
+comparison chooses the one that is used and named, and every element is compared afterwards.",
     metrics: &[
         Metric::new(
             "bandwidth",

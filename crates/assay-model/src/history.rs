@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::attribute::Attributes;
 use crate::benchmark::Better;
+use crate::doubt::TrustLevel;
 use crate::environment::EnvironmentAspect;
 use crate::quantity::Unit;
 
@@ -72,6 +73,8 @@ pub struct HistoryPoint {
     pub median: f64,
     /// Its interval within the run.
     pub ci: Option<[f64; 2]>,
+    /// Trust in the value within its run.
+    pub trust: TrustLevel,
     /// Number of equations of that run, if it differs between runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,

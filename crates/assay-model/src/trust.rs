@@ -58,12 +58,20 @@ impl<'s> DistrustReason<'s> {
 
     /// Returns the most serious reason of the value, its host and its run.
     pub fn from_run(estimate: &'s MetricEstimate, summary: &'s RunSummary) -> Option<Self> {
+        Self::from_doubts(estimate, run_doubts(summary))
+    }
+
+    /// Returns the most serious reason of the value and of the doubts about its host and its run.
+    pub fn from_doubts(
+        estimate: &'s MetricEstimate,
+        run_doubts: impl Iterator<Item = &'s Doubt>,
+    ) -> Option<Self> {
         let own = Self::from_estimate(estimate);
         let concerns_value = |doubt: &&Doubt| {
             let host = if let Doubt::OnHost { host, .. } = doubt { Some(host) } else { None };
             host.is_none_or(|host| estimate.involves_host(host))
         };
-        let common = run_doubts(summary).filter(concerns_value).map(Self::Doubted);
+        let common = run_doubts.filter(concerns_value).map(Self::Doubted);
         // The own reason comes first among equals.
         let worse = |first: Self, second: Self| {
             if second.level() > first.level() { second } else { first }

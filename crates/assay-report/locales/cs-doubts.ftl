@@ -1,5 +1,5 @@
 advice-more-time = dejte měření více času, například `--budget 10m` nebo delší `--for`
-advice-tool-repeats = o počtu opakování rozhoduje sám nástroj; spusťte případ vícekrát
+advice-tool-repeats = o počtu opakování rozhoduje nástroj nebo jeho volby; vyžádejte si jich více nebo spusťte případ vícekrát
 advice-raw-output = prohlédněte si uložený surový výstup
 advice-kernel-log = prohlédněte si zprávy jádra pomocí `dmesg` a měření zopakujte
 advice-check-address = zkontrolujte adresu a cestu k ní

@@ -169,7 +169,6 @@ phrase-run-even-longer = běh nyní potrvá asi { $time }, a ne { $before }: co 
 phrase-cases-cut = nezměřeno případů: { $few } z { $all }; rozpočet { $budget } skončil dřív
 phrase-plan-too-short = za { $budget } zůstane nezměřeno asi { $few } z { $all } případů; na všechny by stačilo { $needed }
 phrase-plan-tools-late = { $cases }: nezačne, protože předchozí případy využijí celý rozpočet { $budget }
-phrase-budget-not-kept = rozpočet pod { $least } se nedodržuje: případy, které reprezentují stroj, získají první výsledek
 phrase-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu
    *[other] { $all } případů

@@ -328,6 +328,7 @@ throttled-times = { $n ->
 }
 
 byte-counting = Bajty se počítají jako ve STREAM: na prvek { $copy } pro Copy a Scale, { $add } pro Add a Triad, { $read } pro čtení a zápis. Čtení každého řádku navíc, které způsobí běžný zápis, se nepočítá.
+kernels-within-noise = { $operations }: jádro je jedno z nejrychlejších; jiná byla při výběru v mezích šumu.
 conditions = { $how }: { $places }.
 limit-is = Limit je { $limit }: { $basis }.
 no-memory-limit = Žádný limit není znám: { $why }, takže přenosová rychlost paměťových modulů není známa.

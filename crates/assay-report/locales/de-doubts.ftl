@@ -1,5 +1,5 @@
 advice-more-time = mehr Zeit geben, zum Beispiel `--budget 10m` oder ein längeres `--for`
-advice-tool-repeats = das Programm bestimmt selbst, wie oft es wiederholt; den Testfall mehrmals laufen lassen
+advice-tool-repeats = das Programm oder seine Optionen bestimmen die Zahl der Wiederholungen; mehr verlangen oder den Testfall mehrmals laufen lassen
 advice-raw-output = die gespeicherte Rohausgabe ansehen
 advice-kernel-log = die Kernelmeldungen mit `dmesg` ansehen, dann wiederholen
 advice-check-address = die Adresse und die Route dorthin prüfen

@@ -168,7 +168,6 @@ phrase-run-even-longer = der Lauf dauert inzwischen etwa { $time } und nicht { $
 phrase-cases-cut = { $few } von { $all } Testfällen wurden nicht gemessen: Das Budget von { $budget } war vorher zu Ende
 phrase-plan-too-short = in { $budget } werden etwa { $few } von { $all } Testfällen nicht gemessen; für alle würden { $needed } reichen
 phrase-plan-tools-late = { $cases }: beginnt nicht, denn die Testfälle davor brauchen das ganze Budget von { $budget }
-phrase-budget-not-kept = ein Budget unter { $least } wird nicht eingehalten: Testfälle, die für die Maschine stehen, bekommen ihr erstes Ergebnis
 phrase-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
     [one] { $all } Testfall
    *[other] { $all } Testfällen

@@ -317,6 +317,7 @@ throttled-times = { $n ->
 }
 
 byte-counting = Bytes werden wie bei STREAM gezählt: pro Element { $copy } für Copy und Scale, { $add } für Add und Triad, { $read } für Lesen und Schreiben. Das zusätzliche Lesen jeder Cache-Zeile, das ein gewöhnlicher Schreibbefehl auslöst, zählt nicht.
+kernels-within-noise = { $operations }: Der Kernel ist einer der schnellsten; andere lagen bei der Auswahl innerhalb des Rauschens.
 conditions = { $how }: { $places }.
 limit-is = Die Grenze ist { $limit }: { $basis }.
 no-memory-limit = Es ist keine Grenze bekannt: { $why }; die Übertragungsrate der Speichermodule ist daher unbekannt.

@@ -3,7 +3,7 @@
 
 ## Doubts
 advice-more-time = give it more time, for example `--budget 10m` or a longer `--for`
-advice-tool-repeats = the tool decides its own number of repetitions; run the case several times
+advice-tool-repeats = the tool or its options decide the number of repetitions; request more, or run the case several times
 advice-raw-output = look at the stored raw output
 advice-kernel-log = check the kernel log (`dmesg`), then repeat
 advice-check-address = check the address and the route to it

@@ -326,6 +326,7 @@ throttled-times = { $n ->
 
 ## Memory and compute
 byte-counting = Bytes are counted as STREAM counts them: per element { $copy } for Copy and Scale, { $add } for Add and Triad, { $read } for read and write. The extra read of each line that an ordinary store causes is not counted.
+kernels-within-noise = { $operations }: the kernel is one of the fastest; others were within the noise of its choice.
 conditions = { $how }: { $places }.
 limit-is = The limit is { $limit }: { $basis }.
 no-memory-limit = No limit is known: { $why }, so the transfer rate of the memory modules is unknown.

@@ -1,5 +1,5 @@
 advice-more-time = dar más tiempo, por ejemplo `--budget 10m` o un `--for` más largo
-advice-tool-repeats = la herramienta decide cuántas veces repite; ejecutar el caso varias veces
+advice-tool-repeats = la herramienta o sus opciones deciden cuántas veces se repite; pedir más repeticiones o ejecutar el caso varias veces
 advice-raw-output = consultar la salida sin procesar guardada
 advice-kernel-log = consultar los mensajes del kernel con `dmesg` y repetir
 advice-check-address = comprobar la dirección y la ruta hasta ella

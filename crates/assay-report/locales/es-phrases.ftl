@@ -174,7 +174,6 @@ phrase-run-even-longer = la ejecución tarda ya unos { $time } y no { $before }:
 phrase-cases-cut = no se midieron { $few } de { $all } casos: el presupuesto de { $budget } terminó antes
 phrase-plan-too-short = en { $budget } no se miden unos { $few } de { $all } casos; { $needed } bastarían para todos
 phrase-plan-tools-late = { $cases }: no empieza, porque los casos anteriores usan todo el presupuesto de { $budget }
-phrase-budget-not-kept = un presupuesto inferior a { $least } no se respeta: los casos que representan la máquina obtienen su primer resultado
 phrase-plan-in-a-hurry = { $few ->
     [one] { $few } de { $all } casos solo tiene
    *[other] { $few } de { $all } casos solo tienen

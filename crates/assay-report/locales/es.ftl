@@ -317,6 +317,7 @@ throttled-times = { $n ->
 }
 
 byte-counting = Los bytes se cuentan como en STREAM: por elemento, { $copy } en Copy y Scale, { $add } en Add y Triad, { $read } en lectura y escritura. La lectura adicional de cada línea que provoca una escritura ordinaria no se cuenta.
+kernels-within-noise = { $operations }: el kernel de cálculo es uno de los más rápidos; otros estaban dentro del ruido de la elección.
 conditions = { $how }: { $places }.
 limit-is = El límite es { $limit }: { $basis }.
 no-memory-limit = No se conoce ningún límite: { $why }, por lo que se desconoce la velocidad de los módulos de memoria.

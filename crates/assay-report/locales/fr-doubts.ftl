@@ -1,5 +1,5 @@
 advice-more-time = accorder plus de temps, par exemple `--budget 10m` ou un `--for` plus long
-advice-tool-repeats = l’outil décide du nombre de répétitions ; exécuter le cas plusieurs fois
+advice-tool-repeats = l’outil ou ses options décident du nombre de répétitions ; en demander plus, ou exécuter le cas plusieurs fois
 advice-raw-output = consulter la sortie brute conservée
 advice-kernel-log = consulter les messages du noyau avec `dmesg`, puis recommencer
 advice-check-address = vérifier l’adresse et la route qui y mène

@@ -174,7 +174,6 @@ phrase-run-even-longer = l’exécution prend désormais environ { $time } et no
 phrase-cases-cut = { $few } cas sur { $all } n’ont pas été mesurés : le budget de { $budget } s’est terminé avant
 phrase-plan-too-short = en { $budget }, environ { $few } cas sur { $all } ne sont pas mesurés ; { $needed } suffiraient pour tous
 phrase-plan-tools-late = { $cases } : ne commence pas, car les cas précédents utilisent tout le budget de { $budget }
-phrase-budget-not-kept = un budget inférieur à { $least } n’est pas respecté : les cas qui représentent la machine obtiennent leur premier résultat
 phrase-plan-in-a-hurry = { $few ->
     [one] { $few } cas sur { $all } n’a
    *[other] { $few } cas sur { $all } n’ont

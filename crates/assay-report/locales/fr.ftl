@@ -317,6 +317,7 @@ throttled-times = { $n ->
 }
 
 byte-counting = Les octets sont comptés comme par STREAM : par élément { $copy } pour Copy et Scale, { $add } pour Add et Triad, { $read } pour la lecture et l’écriture. La lecture supplémentaire de chaque ligne que provoque une écriture ordinaire n’est pas comptée.
+kernels-within-noise = { $operations } : le noyau de calcul est l’un des plus rapides ; d’autres étaient dans le bruit de ce choix.
 conditions = { $how } : { $places }.
 limit-is = La limite est de { $limit } : { $basis }.
 no-memory-limit = Aucune limite n’est connue : { $why } ; le débit des modules mémoire est donc inconnu.

@@ -1,5 +1,5 @@
 advice-more-time = 時間を増やしてください（例：`--budget 10m`、または `--for` を長くする）
-advice-tool-repeats = 繰り返し回数はツールが決めます。ケースを複数回実行してください
+advice-tool-repeats = 繰り返し回数はツールまたはそのオプションが決めます。回数を増やすか、ケースを複数回実行してください
 advice-raw-output = 保存された生の出力を確認してください
 advice-kernel-log = `dmesg` でカーネルのメッセージを確認し、再実行してください
 advice-check-address = アドレスとそこへの経路を確認してください

@@ -150,7 +150,6 @@ phrase-run-even-longer = 実行には { $before } ではなく約 { $time } か�
 phrase-cases-cut = { $all } ケース中 { $few } ケースは測定されませんでした。先に予算の { $budget } が尽きました
 phrase-plan-too-short = { $budget } では { $all } ケース中およそ { $few } ケースが測定されません。すべてには { $needed } あれば足ります
 phrase-plan-tools-late = { $cases } は開始されません。先行するケースが予算の { $budget } をすべて使います
-phrase-budget-not-kept = { $least } 未満の予算は守られません。マシンを代表するケースは最初の結果まで測定されます
 phrase-plan-in-a-hurry = { $all } ケース中 { $few } ケースは { $budget } では { $least } 回繰り返す時間がありません。{ $needed } あれば足ります
 phrase-preparation = 準備 { $n }
 phrase-children-left = { $program } の終了後に残り、終了させたプロセス：{ $n }

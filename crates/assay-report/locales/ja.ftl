@@ -286,6 +286,7 @@ stolen = 実行中にハイパーバイザーが CPU 時間の { $share } を奪
 throttled-times = 実行中にコントロールグループが { $n } 回スロットリングされました。
 
 byte-counting = バイト数は STREAM の方式で数えます。要素あたり Copy と Scale は { $copy }、Add と Triad は { $add }、読み取りと書き込みは { $read } です。通常のストアが引き起こす各ラインの余分な読み取りは数えません。
+kernels-within-noise = { $operations }：このカーネルは最速のものの一つです。選択時、ほかのカーネルとの差はノイズの範囲内でした。
 conditions = { $how }：{ $places }。
 limit-is = 上限は { $limit }：{ $basis }。
 no-memory-limit = 上限は不明です。{ $why }ため、メモリモジュールの転送速度がわかりません。

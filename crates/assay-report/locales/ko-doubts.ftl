@@ -1,5 +1,5 @@
 advice-more-time = 시간을 늘리십시오(예: `--budget 10m` 또는 더 긴 `--for`)
-advice-tool-repeats = 반복 횟수는 도구가 결정합니다. 테스트를 여러 번 실행하십시오
+advice-tool-repeats = 반복 횟수는 도구나 그 옵션이 결정합니다. 횟수를 늘리거나 테스트를 여러 번 실행하십시오
 advice-raw-output = 저장된 원시 출력을 확인하십시오
 advice-kernel-log = `dmesg`로 커널 메시지를 확인한 뒤 다시 실행하십시오
 advice-check-address = 주소와 그 주소로 가는 경로를 확인하십시오

@@ -150,7 +150,6 @@ phrase-run-even-longer = 실행에 약 { $time } 필요(이전 예상: { $before
 phrase-cases-cut = 케이스 { $all }개 중 { $few }개는 측정하지 않음: 예산 { $budget }이(가) 먼저 끝남
 phrase-plan-too-short = { $budget } 안에는 케이스 { $all }개 중 약 { $few }개를 측정하지 못함, 모두에 충분한 시간은 { $needed }
 phrase-plan-tools-late = { $cases }: 앞선 케이스가 예산 { $budget } 전체를 사용하므로 시작하지 않음
-phrase-budget-not-kept = { $least } 미만의 예산은 지켜지지 않음: 머신을 대표하는 케이스는 첫 결과까지 측정함
 phrase-plan-in-a-hurry = 케이스 { $all }개 중 { $few }개는 { $budget } 안에 { $least }회 반복할 시간이 없음, 충분한 시간은 { $needed }
 phrase-preparation = 준비 { $n }
 phrase-children-left = { $program }보다 오래 남아 종료된 프로세스: { $n }

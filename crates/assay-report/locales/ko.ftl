@@ -286,6 +286,7 @@ stolen = 실행 중 하이퍼바이저가 CPU 시간의 { $share }를 빼앗았�
 throttled-times = 실행 중 제어 그룹이 { $n }번 스로틀링되었습니다.
 
 byte-counting = 바이트는 STREAM 방식으로 셉니다. 요소당 Copy와 Scale은 { $copy }, Add와 Triad는 { $add }, 읽기와 쓰기는 { $read }입니다. 일반 저장이 일으키는 각 라인의 추가 읽기는 세지 않습니다.
+kernels-within-noise = { $operations }: 이 커널은 가장 빠른 커널 중 하나입니다. 선택할 때 다른 커널도 잡음 범위 안에 있었습니다.
 conditions = { $how }: { $places }.
 limit-is = 한계는 { $limit }: { $basis }.
 no-memory-limit = 한계를 알 수 없습니다. { $why } 메모리 모듈의 전송 속도를 알 수 없습니다.

@@ -170,7 +170,6 @@ phrase-run-even-longer = прогон теперь займёт около { $ti
 phrase-cases-cut = не измерено тестов: { $few } из { $all }; бюджет { $budget } закончился раньше
 phrase-plan-too-short = за { $budget } останется без измерения около { $few } из { $all } тестов; на все хватило бы { $needed }
 phrase-plan-tools-late = { $cases }: не начнётся, так как предыдущие тесты займут весь бюджет { $budget }
-phrase-budget-not-kept = бюджет менее { $least } не соблюдается: тесты, которые представляют машину, получают первый результат
 phrase-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
     [one] { $all } теста
    *[other] { $all } тестов

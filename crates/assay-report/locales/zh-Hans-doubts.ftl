@@ -1,5 +1,5 @@
 advice-more-time = 增加测量时间，例如 `--budget 10m` 或更长的 `--for`
-advice-tool-repeats = 重复次数由工具自行决定；请多次运行该测试
+advice-tool-repeats = 重复次数由工具或其选项决定；请增加次数，或多次运行该测试
 advice-raw-output = 查看保存的原始输出
 advice-kernel-log = 用 `dmesg` 查看内核消息，然后重试
 advice-check-address = 检查该地址以及到它的路由

@@ -150,7 +150,6 @@ phrase-run-even-longer = 运行现在大约需要 { $time }，而不是 { $befor
 phrase-cases-cut = { $all } 个用例中有 { $few } 个未测量：{ $budget } 的预算在此之前已用完
 phrase-plan-too-short = 在 { $budget } 内，{ $all } 个用例中约有 { $few } 个不会测量；{ $needed } 就足够测量全部
 phrase-plan-tools-late = { $cases }：不会开始，因为之前的用例会用完 { $budget } 的全部预算
-phrase-budget-not-kept = 低于 { $least } 的预算不会被遵守：代表整机的用例会得到首个结果
 phrase-plan-in-a-hurry = { $all } 个用例中有 { $few } 个在 { $budget } 内的重复次数少于 { $least } 次；{ $needed } 就足够了
 phrase-preparation = 准备 { $n }
 phrase-children-left = { $program } 结束后仍在运行、已被终止的进程：{ $n }

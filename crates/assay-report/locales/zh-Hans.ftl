@@ -286,6 +286,7 @@ stolen = 运行期间虚拟机监控程序占去了 { $share } 的 CPU 时间。
 throttled-times = 运行期间控制组被限流 { $n } 次。
 
 byte-counting = 字节数按 STREAM 的规则计算：每个元素 Copy 和 Scale 计 { $copy }，Add 和 Triad 计 { $add }，读和写计 { $read }。普通写入引起的每行额外读取不计入。
+kernels-within-noise = { $operations }：所用内核是最快的内核之一；其他内核在选择时的差异处于噪声范围内。
 conditions = { $how }：{ $places }。
 limit-is = 上限为 { $limit }：{ $basis }。
 no-memory-limit = 上限未知：{ $why }，因此内存条的传输速率也未知。

@@ -326,11 +326,13 @@ impl RunProgress {
     }
 }
 
-/// Returns the middle value.
+/// Returns the median, as in reports: the mean of both middle values of an even number.
 fn median(values: &[f64]) -> Option<f64> {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+    let (low, high) =
+        (values.get(values.len().saturating_sub(1) / 2)?, values.get(values.len() / 2)?);
+    Some(low.midpoint(*high))
 }
 
 /// Formats the remaining time and the overrun; one of the two always changes.

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use assay_kernels::clock;
 use assay_model::attribute::Attribute;
 use assay_model::event::{StopReason, TurnPosition};
 use assay_model::facts::HostFacts;
@@ -21,7 +22,7 @@ use crate::bind;
 use crate::coordinator::Coordinator;
 use crate::deadline::TurnDeadline;
 use crate::failure::CommandFailure;
-use crate::forecast::Allowance;
+use crate::forecast::{Allowance, RunForecast};
 use crate::interrupt;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
@@ -72,9 +73,43 @@ pub(crate) fn execute(
         turn: execution.turn.clone(),
         store: execution.store,
     };
+    let is_alone = coordinator.is_alone();
+    let forecast = forecast_run(execution, is_alone)?;
     let mut session = Session::open_on(&execution.host, request, listener, coordinator)?;
-    let ended = measure_cases(execution, &mut session)?;
+    let ended = measure_cases(execution, forecast, &mut session)?;
     session.close(ended == CasesEnd::Interrupted)
+}
+
+/// Measures the costs of memory, and refuses a budget without time for any first result, before the run is
+/// stored. Later turns of a comparison are not refused: its first turn had time.
+fn forecast_run(
+    execution: &PlanExecution<'_>,
+    is_alone: bool,
+) -> Result<RunForecast, CommandFailure> {
+    let PlanExecution { plan, host, keeps_budget, began_ns, cancel, .. } = execution;
+    let mut forecast = RunForecast::from_plan(plan, host, *keeps_budget);
+    forecast.set_memory_costs(bind::measure_memory_costs(plan, cancel));
+    let is_later_turn = execution.turn.as_ref().is_some_and(|turn| turn.number > 0);
+    if is_alone && !is_later_turn {
+        let prepared_s = clock::seconds_between(*began_ns, clock::now_ns());
+        refuse_short_budget(plan, &forecast, prepared_s)?;
+    }
+    Ok(forecast)
+}
+
+/// Refuses a budget that ends before the first result of any case, with one that suffices.
+pub(crate) fn refuse_short_budget(
+    plan: &Plan,
+    forecast: &RunForecast,
+    prepared_s: f64,
+) -> Result<(), CommandFailure> {
+    let Some(sufficient_s) = forecast.sufficient_budget_s(prepared_s) else { return Ok(()) };
+    let budget = Phrase::approximate(plan.budget_s, Unit::Second);
+    Err(CommandFailure::usage(format!("a budget of {budget} ends before the first result"))
+        .with_reason("a budget of the command line is kept")
+        .advise(format!(
+            "use --budget {sufficient_s}s or more; --budget shortest takes the time of first results"
+        )))
 }
 
 /// How the cases ended.
@@ -150,12 +185,11 @@ impl CasesContext<'_> {
 /// others.
 fn measure_cases(
     execution: &PlanExecution<'_>,
+    forecast: RunForecast,
     session: &mut Session<'_>,
 ) -> Result<CasesEnd, CommandFailure> {
-    let PlanExecution { plan, host, keeps_budget, began_ns, cancel, .. } = execution;
-    let mut known = bind::RunCache::from_plan(plan, host, *keeps_budget);
-    let memory_costs = bind::measure_memory_costs(plan, cancel);
-    known.forecast.set_memory_costs(memory_costs);
+    let PlanExecution { plan, began_ns, cancel, .. } = execution;
+    let mut known = bind::RunCache::from_forecast(forecast);
     match session.log.is_alone() {
         true => {
             known.forecast.begin_earlier(session.seconds_since(*began_ns));

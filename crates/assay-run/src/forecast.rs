@@ -5,7 +5,8 @@
 //! so far. It measures and prints nothing itself.
 //!
 //! A budget of the command line is kept: headline cases without time for a first result are left out,
-//! too. With the budget of a suite, or one of a few seconds, each of them gets its first result.
+//! too, and a run without time for any is refused. With the budget of a suite, each of them gets its first
+//! result.
 
 use std::collections::BTreeMap;
 
@@ -25,22 +26,14 @@ use case_need::{CaseNeed, SpentTime};
 pub(crate) use memory_costs::MemoryCosts;
 pub(crate) use time_left::Allowance;
 
-/// Shortest budget that is kept, in seconds: a shorter one asks for first results as soon as possible.
-const LEAST_KEPT_S: f64 = 10.0;
-
-/// Returns the note on a budget of the command line that is too short to be kept.
-pub fn short_budget_note(budget_s: f64) -> Option<Phrase> {
-    (budget_s < LEAST_KEPT_S).then(|| {
-        phrase!(
-            "budget-not-kept",
-            "a budget below {least} is not kept: cases that represent the machine get their first results",
-            least = Phrase::approximate(LEAST_KEPT_S, Unit::Second),
-        )
-    })
-}
+/// Ratio of the least budget that is advised to the forecast of the shortest first result: the forecast of
+/// a busy machine is uncertain.
+const ADVICE_MARGIN: f64 = 1.5;
 
 /// Share of the budget above it after which a headline case is ended.
 const HARD_END: f64 = 0.05;
+/// Maximum share of the budget that is kept for the end of the run.
+const LONGEST_END: f64 = 0.2;
 /// Relative excess over a budget that is not reported.
 pub(crate) const TOLERANCE: f64 = 0.2;
 /// Maximum share of a case's budget for the choice of its loops.
@@ -68,7 +61,7 @@ pub(crate) struct RunForecast {
     /// Seconds from the start of the run to that of its budget: the time until all hosts of the run
     /// were ready, or less than 0 for the preparation of a run on one host.
     waited_s: f64,
-    /// Seconds that the run needs after its last case, at most the excess that is allowed.
+    /// Part of the allowed excess that the run needs after its last case, in seconds.
     ending_s: f64,
     cases: Vec<Case>,
     /// Indices of the cases in the order of their first turns.
@@ -101,7 +94,6 @@ impl RunForecast {
         let least_s = plan.cases.iter().map(|case| case.min_duration_s(host).unwrap_or(0.0));
         let (least_s, cases) = (least_s.collect(), plan.cases.clone());
         let budget_s = plan.budget_s;
-        let keeps_budget = keeps_budget && budget_s >= LEAST_KEPT_S;
         Self {
             budget_s,
             keeps_budget,
@@ -113,11 +105,6 @@ impl RunForecast {
             least_s,
             ..Self::default()
         }
-    }
-
-    /// Whether headline cases without time for a first result are left out.
-    pub(crate) const fn keeps_budget(&self) -> bool {
-        self.keeps_budget
     }
 
     /// Leaves the time of cases that hosts measure together to their coordinator. These are not
@@ -141,8 +128,9 @@ impl RunForecast {
     /// with its report, takes about as long: a busy machine delays both.
     pub(crate) fn begin_earlier(&mut self, prepared_s: f64) {
         if self.keeps_budget {
-            self.waited_s -= prepared_s;
-            self.ending_s = prepared_s.min(HARD_END * self.budget_s);
+            let ending_s = prepared_s.min(LONGEST_END * self.budget_s);
+            self.ending_s = ending_s.min(HARD_END * self.budget_s);
+            self.waited_s -= prepared_s + ending_s - self.ending_s;
         }
     }
 
@@ -151,6 +139,22 @@ impl RunForecast {
     pub(crate) fn with_joint_end(mut self) -> Self {
         self.ending_s = HARD_END * self.budget_s;
         self
+    }
+
+    /// Returns a sufficient budget in seconds if the budget is kept and no case has a first result within it.
+    /// `prepared_s` is the time of the preparation before the run, which the budget includes, as the end of
+    /// the run, which takes about as long.
+    pub(crate) fn sufficient_budget_s(&self, prepared_s: f64) -> Option<f64> {
+        let needs = self.needs();
+        // The length of a test of storage may follow from the budget.
+        let needed_s = |it: &CaseNeed| match it.has_pace {
+            true => it.forecast_s + 2.0 * prepared_s,
+            false => it.forecast_s - STORAGE_OVERHEAD_S,
+        };
+        let needed_s = needs.iter().map(needed_s).fold(f64::INFINITY, f64::min);
+        let has_all_cut = !needs.is_empty() && needs.iter().all(|it| it.may_be_cut);
+        let is_too_short = needed_s > (1.0 + HARD_END) * self.budget_s;
+        (has_all_cut && is_too_short).then(|| round_up(ADVICE_MARGIN * needed_s))
     }
 
     /// Seconds after the budget at which the cases that represent the machine are ended.
@@ -346,6 +350,11 @@ impl RunForecast {
         };
         self.least_s[at].max(memory_s).max(launch_s) + case_s
     }
+}
+
+/// Rounds a time up to tenths of a second, or from 2 s on to seconds.
+fn round_up(seconds: f64) -> f64 {
+    if seconds < 2.0 { (10.0 * seconds).ceil() / 10.0 } else { seconds.ceil() }
 }
 
 /// Whether the first turn of a case may change places with those of its neighbours: assay measures it

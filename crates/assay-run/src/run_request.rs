@@ -28,7 +28,6 @@ use assay_store::Store;
 use crate::coordinator::{Alone, Coordinator};
 use crate::execution::{self, PlanExecution};
 use crate::failure::{CommandFailure, FailureKind};
-pub use crate::forecast::short_budget_note;
 use crate::forecast::{MemoryCosts, RunForecast};
 use crate::listener::Listener;
 use crate::rdma::RdmaTestError;
@@ -155,6 +154,9 @@ pub fn prepare(request: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure> 
         phrase!("measures-alone", "no installed tool measures any of this: only assay measures")
     });
     let keeps_budget = request.keeps_budget;
+    let mut typical = RunForecast::from_plan(&plan, &host, keeps_budget);
+    typical.set_memory_costs(Some(MemoryCosts::TYPICAL));
+    execution::refuse_short_budget(&plan, &typical, 0.0)?;
     Ok(PreparedRun { plan, host, keeps_budget, began_ns, tools, single_measurer_note: alone })
 }
 
@@ -193,32 +195,26 @@ impl PlanForecast {
     /// Forecast of a plan on a host, with the costs of a typical server.
     pub fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let outlook = RunForecast::from_plan(plan, host, keeps_budget);
-        Self::from_forecast(outlook, keeps_budget, plan, host)
+        Self::from_forecast(outlook, plan, host)
     }
 
     /// Forecast of the plan of several hosts.
     pub(crate) fn from_fleet_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let mut outlook = RunForecast::from_plan(plan, host, keeps_budget);
         outlook.join_hosts();
-        Self::from_forecast(outlook, keeps_budget, plan, host)
+        Self::from_forecast(outlook, plan, host)
     }
 
-    fn from_forecast(
-        mut outlook: RunForecast,
-        keeps_budget: bool,
-        plan: &Plan,
-        host: &HostFacts,
-    ) -> Self {
+    fn from_forecast(mut outlook: RunForecast, plan: &Plan, host: &HostFacts) -> Self {
         outlook.set_memory_costs(Some(MemoryCosts::TYPICAL));
         let beyond = outlook.check_budget(0.0);
         let exceeds_budget = beyond.is_some();
         let expected_s = if exceeds_budget { outlook.required_s(0.0) } else { 0.0 };
-        let short = short_budget_note(plan.budget_s).filter(|_| keeps_budget && exceeds_budget);
         let cut = outlook.cut_warnings();
         let leaves_out = !cut.is_empty();
         let time_notes = cut.into_iter().chain(plan.time_warnings(host));
         Self {
-            notes: beyond.into_iter().chain(short).chain(time_notes).collect(),
+            notes: beyond.into_iter().chain(time_notes).collect(),
             exceeds_budget,
             leaves_out,
             total_s: plan.budget_s.max(expected_s),

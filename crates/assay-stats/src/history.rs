@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, identity_attributes};
 use assay_model::benchmark::Better;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::environment::{Environment, EnvironmentAspect};
 use assay_model::history::{
     DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, SCHEMA, Sensitivity,
 };
 use assay_model::run::Run;
 use assay_model::summary::MetricEstimate;
+use assay_model::trust::{DistrustReason, run_doubts};
 
 use crate::change_points::{self, METHOD_NAME, SIGNIFICANCE};
-use crate::compare::{ResultKey, keyed_estimates};
+use crate::compare::{ResultKey, key_results, keyed_estimates};
 use crate::quantile::{self, LEVEL};
+use crate::summarize::summarize;
 use crate::workload_key;
 use crate::{STATISTICS_VERSION, environment, shift};
 
@@ -72,6 +75,8 @@ pub struct RunResults {
     started: String,
     label: Option<String>,
     results: Vec<(ResultKey, MetricEstimate)>,
+    /// Doubts about the whole run, or one of its hosts, with which values are not sound.
+    doubts: Vec<Doubt>,
     /// Key of the workload of each case, by its identifier.
     workloads: BTreeMap<String, String>,
     environment: Environment,
@@ -80,11 +85,17 @@ pub struct RunResults {
 impl RunResults {
     /// Collects the results of a run.
     pub fn from_run(run: &Run) -> Self {
-        Self::from_results(run, keyed_estimates(run))
+        let summary = summarize(run);
+        let doubts = run_doubts(&summary).cloned().collect();
+        Self::from_results(run, key_results(run, summary.results), doubts)
     }
 
-    /// Collects results of a run that were derived before.
-    pub fn from_results(run: &Run, results: Vec<(ResultKey, MetricEstimate)>) -> Self {
+    /// Collects results of a run that were derived before, and the doubts about the run.
+    pub fn from_results(
+        run: &Run,
+        results: Vec<(ResultKey, MetricEstimate)>,
+        doubts: Vec<Doubt>,
+    ) -> Self {
         let mut workloads = BTreeMap::new();
         for record in &run.cases {
             let workload = || workload_key::workload_key(record);
@@ -95,6 +106,7 @@ impl RunResults {
             started: run.started.started.clone(),
             label: run.started.label.clone(),
             results,
+            doubts,
             workloads,
             environment: environment::run_environment(run),
         }
@@ -107,6 +119,12 @@ impl RunResults {
 
     fn matching_results(&self, wanted: &ResultQuery<'_>) -> Vec<&(ResultKey, MetricEstimate)> {
         self.results.iter().filter(|(_, estimate)| wanted.matches(estimate)).collect()
+    }
+
+    /// Returns the level of trust in a result.
+    fn trust(&self, estimate: &MetricEstimate) -> TrustLevel {
+        let reason = DistrustReason::from_doubts(estimate, self.doubts.iter());
+        DistrustReason::level_of(reason)
     }
 
     /// Returns the environment of a result: that of the run, without the aspects of other cases.
@@ -305,6 +323,7 @@ fn history_point(HistoryEntry { run, estimate, .. }: &HistoryEntry<'_>) -> Histo
         median: estimate.median,
         ci: estimate.ci,
         n: None,
+        trust: run.trust(estimate),
         limit: estimate.limit.as_ref().map(|limit| limit.value),
     }
 }
@@ -457,6 +476,19 @@ mod tests {
         let history = build_history(&runs, &wanted, |_| 0, (0.02, 1)).unwrap();
         let smallest = history.sensitivity.smallest_ratio.unwrap();
         assert!((1.02..1.2).contains(&smallest), "{smallest}");
+    }
+
+    /// The newest run shows whether it can be trusted: its doubts count, and an interval that is missing.
+    #[test]
+    fn points_have_the_trust_of_their_runs() {
+        let wanted = ResultQuery { benchmark: None, metric: "latency", parameters: &[] };
+        let mut runs = runs_with_medians(&latency(), "latency", &[1.0, 1.0]);
+        runs[1].doubts.push(Doubt::AnotherAssay);
+        let history = build_history(&runs, &wanted, |_| 0, (0.02, 1)).unwrap();
+        let trust: Vec<TrustLevel> = history.points.iter().map(|it| it.trust).collect();
+        let first =
+            if history.points[0].ci.is_none() { TrustLevel::Noisy } else { TrustLevel::Sound };
+        assert_eq!(trust, [first, TrustLevel::Suspect]);
     }
 
     /// A step of the result is found, and changes of its environment are listed at their runs, with

@@ -78,7 +78,9 @@ use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 pub(crate) use tool_shape::ToolShape;
 use turns::{TurnsArguments, parse_factor};
-use values::{Bandwidth, parse_count, parse_margin, parse_note, parse_parameter, parse_share};
+use values::{
+    Bandwidth, TimeBudget, parse_count, parse_margin, parse_note, parse_parameter, parse_share,
+};
 
 /// Measure the performance of a machine, its network and its storage, with the uncertainty of every
 /// value.
@@ -371,10 +373,10 @@ pub(crate) struct MeasuringArguments {
     /// Measurers: assay, an installed tool by name, or all that are found
     #[arg(long, value_name = "assay|TOOL|all", value_delimiter = ',', default_value = "assay")]
     pub(crate) by: Vec<String>,
-    /// Time budget of the whole run, with --switch of each turn, like 60s [default: that of the suite or
-    /// the command]
-    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
-    pub(crate) budget: Option<f64>,
+    /// Time budget of the whole run, with --switch of each turn, like 60s; or `shortest`, the time of first
+    /// results [default: that of the suite or the command]
+    #[arg(long, value_name = "TIME", value_parser = TimeBudget::parse)]
+    pub(crate) budget: Option<TimeBudget>,
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
     #[arg(long = "tool", value_name = "NAME=PATH", value_parser = word_parser().try_map(|it| parse_tool_path(&it)))]
     pub(crate) tools: Vec<(String, PathBuf)>,

@@ -55,6 +55,11 @@ pub fn run() -> ExitCode {
     if let Some(words) = commands::agent::agent_words(&words) {
         return exit_with(commands::agent::agent(words), &mut Terminal::for_process());
     }
+    if let Some(version) = commands::help::requested_version(&words) {
+        let mut terminal = Terminal::for_process();
+        terminal.print(&version);
+        return exit_with(Ok(0), &mut terminal);
+    }
     let parsed = file_extension::parse_arguments(&words);
     let typed = match parsed.or_else(|error| help::parse_negative_values(error, &words)) {
         Ok(checked) => checked,

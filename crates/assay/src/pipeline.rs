@@ -12,6 +12,7 @@ use assay_run::run_request::{self, PlanForecast, PreparedRun, RunRequest};
 use assay_run::switching::TurnSchedule;
 use serde::Serialize;
 
+use crate::arguments::values::TimeBudget;
 use crate::arguments::{MeasuringArguments, PageArguments, PageFormat};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::page;
@@ -26,8 +27,8 @@ pub(crate) fn request_from_options<'a>(
 ) -> RunRequest<'a> {
     let mut request = RunRequest {
         by: typed.by.clone(),
-        budget_s: typed.budget,
-        keeps_budget: typed.budget.is_some(),
+        budget_s: typed.budget.map(TimeBudget::seconds),
+        keeps_budget: typed.budget.is_some_and(TimeBudget::is_kept),
         tools: typed.tools.clone(),
         seed: typed.seed,
         command: program_arguments(),

@@ -2,6 +2,7 @@
 
 use assay_model::run::Run;
 use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::run_doubts;
 use assay_report::document::Document;
 use assay_report::locale::Language;
 use assay_report::{build, site};
@@ -97,7 +98,8 @@ impl SiteWriter {
                 RunUpdate { id: run.id.clone(), record, files, results: None, warnings }
             }
         };
-        update.results = Some(RunResults::from_results(&read.run, keyed));
+        let doubts = run_doubts(&summary).cloned().collect();
+        update.results = Some(RunResults::from_results(&read.run, keyed, doubts));
         Ok(Ok(update))
     }
 

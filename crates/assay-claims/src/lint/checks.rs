@@ -48,6 +48,7 @@ pub(super) enum Check {
     MixedUnit,
     StatisticOrder,
     PercentileOrder,
+    PercentileWords,
     PeakRate,
     LittlesLaw,
     BitsAndBytes,
@@ -56,6 +57,7 @@ pub(super) enum Check {
     BandwidthFall,
     PercentageOfColumns,
     PercentageOfSentence,
+    ProductOfSentence,
     BinaryColumns,
     HeaderRule,
     RuleOfOneColumn,
@@ -128,7 +130,7 @@ const fn row(
 }
 
 /// All checks, in the order of [`Check`].
-pub static MEASURED_CHECKS: [MeasuredCheck; 47] = [
+pub static MEASURED_CHECKS: [MeasuredCheck; 49] = [
     row(
         Check::BitsOfStorage,
         Rule::WrongUnit,
@@ -382,6 +384,13 @@ pub static MEASURED_CHECKS: [MeasuredCheck; 47] = [
         [0, 0, 4360],
     ),
     row(
+        Check::PercentileWords,
+        Rule::Impossible,
+        Likely,
+        ("percentile-words", "the same with a verb: `the p50 is 3 ms, the p99 is 2 ms`"),
+        [0, 0, 803],
+    ),
+    row(
         Check::PeakRate,
         Rule::Impossible,
         Certain,
@@ -436,6 +445,16 @@ pub static MEASURED_CHECKS: [MeasuredCheck; 47] = [
         Likely,
         ("percentage-of-sentence", "a percentage that does not follow from its sentence"),
         [0, 0, 1898],
+    ),
+    row(
+        Check::ProductOfSentence,
+        Rule::Impossible,
+        Likely,
+        (
+            "product-of-sentence",
+            "a rate that does not follow from the size and the count, or the time, of its sentence",
+        ),
+        [0, 0, 803],
     ),
     row(
         Check::BinaryColumns,

@@ -8,7 +8,7 @@ use assay_model::quantity::Unit;
 use super::bounds::find_bound;
 use super::checks::Check;
 use super::words::{NO_ENDING, has_word};
-use super::{Linter, column_unit, figure_with_unit, full_rows, page_span};
+use super::{Linter, column_unit, figure_with_unit, full_rows, page_span, products};
 use crate::figure::{PrintedFigure, is_unspaced_script};
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
@@ -18,6 +18,7 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     check_repeated_values(lint, page);
     for text in &page.prose {
         check_percentage(lint, text);
+        products::check_sentence(lint, text);
     }
 }
 

@@ -201,6 +201,8 @@ struct PercentileValue<'p> {
     figure: &'p PrintedFigure,
     /// Byte span of its name and its figure.
     span: (usize, usize),
+    /// Whether a verb joins them.
+    has_verb: bool,
 }
 
 /// Reports a sentence whose list of percentiles is out of order: `p50 4 ms, p99 3 ms`.
@@ -209,6 +211,12 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
     const NEAR: usize = 8;
     const JOINED: [&str; 12] =
         ["", "and", "und", "et", "y", "a", "и", "と", "、", "，", "和", "및"];
+    /// Words between a name and its figure, and longer ones between two members.
+    const VERBS: [&str; 14] = [
+        "is", "was", "of", "at", "are", "ist", "war", "von", "est", "était", "de", "es", "je",
+        "byl",
+    ];
+    const JOINED_WORDS: [&str; 6] = ["the", "and the", "and its", "und das", "das", "et le"];
     let names = find_percentiles(&text.text);
     if names.len() < 2 {
         return;
@@ -222,8 +230,9 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
         let gap = text.text.get(end..figure.number_span.0)?;
         let unit = figure.unit.as_ref().filter(|it| it.unit == Unit::Second)?;
         let is_joined = gap.len() <= NEAR && !gap.contains(char::is_alphanumeric);
+        let has_verb = VERBS.contains(&gap.trim());
         let (share, span) = (name.parse().ok()?, (*at, unit.span.1));
-        is_joined.then_some(PercentileValue { share, figure, span })
+        (is_joined || has_verb).then_some(PercentileValue { share, figure, span, has_verb })
     };
     let values: Vec<PercentileValue<'_>> = names.iter().filter_map(value).collect();
     for pair in values.windows(2) {
@@ -241,16 +250,14 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
             && times(low)
                 .iter()
                 .all(|low| times(high).iter().all(|high| *low > high * rounding));
-        if is_broken && JOINED.contains(&words) {
+        let has_words = first.has_verb || second.has_verb || JOINED_WORDS.contains(&words);
+        if is_broken && (JOINED.contains(&words) || JOINED_WORDS.contains(&words)) {
+            let check = if has_words { Check::PercentileWords } else { Check::PercentileOrder };
             let printed =
                 |it: &PercentileValue<'_>| text.text[it.span.0..it.span.1].trim().to_owned();
             let message =
                 format!("`{}` and `{}` are out of order", printed(low), printed(high));
-            lint.add(
-                Check::PercentileOrder,
-                page_span(text, second.figure.number_span),
-                message,
-            );
+            lint.add(check, page_span(text, second.figure.number_span), message);
         }
     }
 }

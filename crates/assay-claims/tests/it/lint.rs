@@ -502,6 +502,50 @@ fn contradictions_are_found() {
     }
 }
 
+/// Percentiles with a verb between the name and the figure.
+#[test]
+fn percentiles_with_verbs_are_checked() {
+    for (text, expected) in [
+        ("The p50 is 3 ms, the p99 is 2 ms.", 1),
+        ("p50 was 3 ms and p99 was 2 ms.", 1),
+        ("p50 of 3 ms, p99 of 2 ms", 1),
+        ("The p50 is 2 ms, the p99 is 3 ms.", 0),
+        ("The p50 is 3 ms, p99 rises with load to 2 ms.", 0),
+        ("The p50 of A is 3 ms, the p99 of B is 2 ms.", 0),
+    ] {
+        let findings = lint(text, None);
+        assert_eq!(findings.len(), expected, "{text}: {}", format_findings(&findings));
+    }
+}
+
+/// A rate that does not follow from the other figures of its sentence.
+#[test]
+fn products_of_a_sentence_are_checked() {
+    for (text, expected) in [
+        ("The disk does 4 KiB reads at 100,000 IOPS, that is 2 GB/s.", 1),
+        ("The disk does 4 KiB reads at 100,000 IOPS, that is 410 MB/s.", 0),
+        ("The disk does 4 KiB reads at 100,000 IOPS, that is about 0.4 GB/s.", 0),
+        ("The disk does 4 KiB reads at 100,000 IOPS = 3.3 Gbit/s.", 0),
+        ("The disk does 4 KiB reads at 100,000 IOPS = 33 Gbit/s.", 1),
+        ("It copied 100 GB in 10 s, which is 10 GB/s.", 0),
+        ("It copied 100 GB in 10 s, which is 5 GB/s.", 1),
+        // No equation.
+        ("The disk does 4 KiB reads at 100,000 IOPS and 2 GB/s.", 0),
+        ("Use 4 KiB blocks for 100,000 IOPS, and large ones: that limit is 2 GB/s.", 0),
+        // Another sentence, another figure, or several disks.
+        ("The disk does 4 KiB reads at 100,000 IOPS. That is 2 GB/s.", 0),
+        ("With 5 disks, 4 KiB reads reach 100,000 IOPS, that is 2 GB/s.", 0),
+        ("Each disk does 4 KiB reads at 100,000 IOPS, that is 2 GB/s.", 0),
+        ("---\nlang: de\n---\nSie liest 4 KiB mit 100.000 IOPS, das sind 2 GB/s.", 1),
+        ("---\nlang: de\n---\nSie liest 4 KiB mit 100.000 IOPS, das sind 0,4 GB/s.", 0),
+        ("---\nlang: fr\n---\nIl lit 4 Kio à 100 000 IOPS, soit 2 Go/s.", 1),
+        ("---\nlang: zh\n---\n以 100,000 IOPS 读取 4 KiB，即 2 GB/s。", 1),
+    ] {
+        let findings = lint(text, None);
+        assert_eq!(findings.len(), expected, "{text}: {}", format_findings(&findings));
+    }
+}
+
 /// Relations that a compound names, and operators without an operand.
 #[test]
 fn compounds_and_separators_are_no_excuse() {

@@ -83,6 +83,16 @@ impl KernelSelection<'_> {
     }
 }
 
+/// Kernel that was chosen for an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelChoice {
+    /// Name of the kernel.
+    pub name: &'static str,
+    /// Whether it was faster than all others in each round of the last comparison. Otherwise the choice
+    /// is within its noise: other kernels may be as fast.
+    pub is_clear: bool,
+}
+
 /// First comparison: all styles of the widest instruction set. Passes are long compared with the
 /// start of a team, tens of microseconds, and short compared with a budget: there are 32 of them
 /// for every operation.
@@ -284,7 +294,7 @@ impl Stream {
         first_error.map_or_else(|| stop_if_cancelled(cancel), Err)
     }
 
-    /// Times kernels for `operation` in turn and returns the one that is fastest now: first all
+    /// Times kernels for `operation` in turn and chooses the one that is fastest now: first all
     /// styles of the widest instruction set, then the best of these in every instruction set. The
     /// statistic is the median over rounds of a kernel's time relative to the fastest of that
     /// round, so that a disturbance longer than a round changes nothing.
@@ -302,7 +312,7 @@ impl Stream {
         operation: StreamOperation,
         within_s: f64,
         cancel: &AtomicBool,
-    ) -> Result<&'static KernelInfo, StreamError> {
+    ) -> Result<KernelChoice, StreamError> {
         let haste = (within_s / Self::selection_s(operation)).min(1.0);
         let (qualifying, last) =
             (FIRST_COMPARISON.shortened_to(haste), SECOND_COMPARISON.shortened_to(haste));
@@ -311,15 +321,16 @@ impl Stream {
         let all = Self::kernels(operation);
         let widest: Vec<_> =
             all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
-        let mut styles = self.rank_kernels(&widest, &qualifying, &selection)?;
+        let (mut styles, _) = self.rank_kernels(&widest, &qualifying, &selection)?;
         if selection.is_late() {
-            return Ok(styles[0]);
+            return Ok(KernelChoice { name: styles[0].name, is_clear: styles.len() == 1 });
         }
         styles.truncate(FINALISTS);
         let has_finalist_style =
             |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
         let left: Vec<_> = all.into_iter().filter(has_finalist_style).collect();
-        Ok(self.rank_kernels(&left, &last, &selection)?[0])
+        let (ranked, is_clear) = self.rank_kernels(&left, &last, &selection)?;
+        Ok(KernelChoice { name: ranked[0].name, is_clear })
     }
 
     /// Returns the seconds that [`Stream::pick_best`] takes for arrays of many windows, without a
@@ -331,27 +342,29 @@ impl Stream {
         FIRST_COMPARISON.duration_s(widest) + SECOND_COMPARISON.duration_s(finals)
     }
 
-    /// Returns the kernels, the fastest first.
+    /// Returns the kernels, the fastest first, and whether the first one is clearly faster than the others.
     fn rank_kernels(
         &mut self,
         kernels: &[&'static KernelInfo],
         contest: &KernelComparison,
         selection: &KernelSelection<'_>,
-    ) -> Result<Vec<&'static KernelInfo>, StreamError> {
+    ) -> Result<(Vec<&'static KernelInfo>, bool), StreamError> {
         let ratios = self.relative_times(kernels, contest, selection)?;
-        let mut ranked: Vec<_> = kernels.iter().copied().zip(ratios).collect();
-        ranked.sort_by(|x, y| x.1.total_cmp(&y.1));
-        Ok(ranked.into_iter().map(|(info, _)| info).collect())
+        let condensed = ratios.iter().map(|it| (contest.condense)(it.clone()));
+        let mut ranked: Vec<_> = kernels.iter().copied().zip(condensed).zip(&ratios).collect();
+        ranked.sort_by(|x, y| x.0.1.total_cmp(&y.0.1));
+        let is_clear = ranked.len() == 1 || ranked.first().is_some_and(|it| wins_clearly(it.1));
+        Ok((ranked.into_iter().map(|((info, _), _)| info).collect(), is_clear))
     }
 
-    /// Returns each kernel's time over the fastest time of the same round, condensed over all
-    /// complete rounds. A kernel whose pass would begin late in the first round is infinitely slow.
+    /// Returns each kernel's times over the fastest time of the same round, of all complete rounds. A kernel
+    /// whose pass would begin late in the first round is infinitely slow.
     fn relative_times(
         &mut self,
         kernels: &[&'static KernelInfo],
         contest: &KernelComparison,
         selection: &KernelSelection<'_>,
-    ) -> Result<Vec<f64>, StreamError> {
+    ) -> Result<Vec<Vec<f64>>, StreamError> {
         let operation = selection.operation;
         let mut ratios = vec![Vec::new(); kernels.len()];
         let Some(first) = kernels.first() else { return Ok(Vec::new()) };
@@ -377,7 +390,7 @@ impl Stream {
                 ratios.push(time_s / fastest_s);
             }
         }
-        Ok(ratios.into_iter().map(contest.condense).collect())
+        Ok(ratios)
     }
 
     /// Times a pass over the next of `windows` windows of each member's part, and leaves its
@@ -458,6 +471,12 @@ fn stop_if_cancelled(cancel: &AtomicBool) -> Result<(), StreamError> {
 /// write 1 times the size of an array. Write-allocates are not counted.
 pub fn bytes_moved(operation: StreamOperation, bytes_per_array: usize) -> u64 {
     operation.arrays_counted() * bytes_per_array as u64
+}
+
+/// Whether a kernel was the fastest of each round, by its times over the fastest ones: of equal kernels, one
+/// wins all of five rounds with a probability of at most 1 / 2⁵ (sign test).
+fn wins_clearly(ratios: &[f64]) -> bool {
+    ratios.len() >= SECOND_COMPARISON.rounds && ratios.iter().all(|ratio| *ratio <= 1.0)
 }
 
 fn minimum(values: Vec<f64>) -> f64 {

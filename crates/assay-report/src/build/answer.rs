@@ -85,7 +85,11 @@ fn rows_of_metric<'a>(
         if lacks_larger_set(summary, estimate) {
             return None;
         }
-        let distrust = DistrustReason::from_run(estimate, summary);
+        let own = DistrustReason::from_run(estimate, summary);
+        let of_latency =
+            suspect_latency(summary, estimate).and_then(DistrustReason::from_estimate);
+        let distrust =
+            own.filter(|it| it.level() == TrustLevel::Suspect).or(of_latency).or(own);
         let name = reader_label(
             benchmark,
             &headline_label(&translated_headline(benchmark, name), estimate),
@@ -487,6 +491,25 @@ fn knee(estimate: &MetricEstimate) -> Option<String> {
 
 /// Returns the p99 of the latency in the case of a storage result.
 fn latency_p99(summary: &RunSummary, estimate: &MetricEstimate) -> Option<String> {
+    let p99 = *row_latency(summary, estimate)?.percentiles.as_ref()?.get("p99")?;
+    Some(precision::value_without_interval(p99, Unit::Second))
+}
+
+/// Returns the latency whose p99 the row of a storage result shows, if something contradicts it.
+fn suspect_latency<'a>(
+    summary: &'a RunSummary,
+    estimate: &MetricEstimate,
+) -> Option<&'a MetricEstimate> {
+    let latency = row_latency(summary, estimate)?;
+    let level = DistrustReason::level_of(DistrustReason::from_estimate(latency));
+    (level == TrustLevel::Suspect).then_some(latency)
+}
+
+/// Returns the latency in the case of a storage result.
+fn row_latency<'a>(
+    summary: &'a RunSummary,
+    estimate: &MetricEstimate,
+) -> Option<&'a MetricEstimate> {
     if section_of(estimate) != Some(ReportSection::Storage) {
         return None;
     }
@@ -501,9 +524,7 @@ fn latency_p99(summary: &RunSummary, estimate: &MetricEstimate) -> Option<String
             && it.parameters.get(&Attribute::Operation)
                 == estimate.parameters.get(&Attribute::Operation)
     };
-    let latency = summary.results.iter().find(is_latency)?;
-    let p99 = *latency.percentiles.as_ref()?.get("p99")?;
-    Some(precision::value_without_interval(p99, Unit::Second))
+    summary.results.iter().find(is_latency)
 }
 
 /// Verdict on a value.

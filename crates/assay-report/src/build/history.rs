@@ -12,9 +12,7 @@ use crate::document::{
     Axis, Block, Document, FactTable, Plot, PlotPoint, PlotSeries, ReferenceLine, ReportTable,
     Scale, TableCell, Tone, left, right,
 };
-use crate::locale::{
-    comma, format_fixed, format_minute, join_details, semicolon, with_detail, word,
-};
+use crate::locale::{comma, format_fixed, format_minute, join_details, semicolon, word};
 use crate::{precision, units, words as catalogue};
 
 /// Significant digits of a limit.
@@ -148,7 +146,10 @@ fn facts(history: &History) -> FactTable {
         facts.push(fact(word("column-condition"), name));
     }
     facts.extend(span.map(|span| fact(word("history-runs"), span)));
-    let newest = last.map(|last| with_detail(&point_value(history, last), &point_range(last)));
+    let newest = last.map(|last| {
+        let trust = catalogue::trust_level(last.trust).to_owned();
+        join_details(&[point_value(history, last), point_range(last), trust])
+    });
     facts.extend(newest.map(|it| fact(word("history-newest"), it)));
     let change_text = |change: &LevelChange| {
         let started = history.points.get(change.point).map(|it| format_minute(&it.started));
@@ -325,6 +326,7 @@ fn runs_table(history: &History) -> ReportTable {
             right("N", point.n.map(|n| n.to_string()).unwrap_or_default()),
             right(&metric_name(history), point_value(history, point)),
             right(word("column-of-limit"), share.unwrap_or_default()),
+            left(word("column-state"), catalogue::trust_level(point.trust)),
             left("", notes.collect::<Vec<_>>().join(comma())),
         ]);
     }

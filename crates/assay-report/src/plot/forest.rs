@@ -43,7 +43,8 @@ pub(crate) fn forest(forest: &Forest, id: usize) -> String {
     for (position, text) in &layout.ticks {
         let x = left + position * (right - left);
         sheet.line(&[(x, TOP), (x, floor)], GRID_COLOUR, 1.0);
-        let place = (x - text_width(text) / 2.0).clamp(0.0, WIDTH - text_width(text));
+        let most = (WIDTH - text_width(text)).max(0.0);
+        let place = (x - text_width(text) / 2.0).clamp(0.0, most);
         match labels.place(text, &[(place, floor + GAP)]) {
             Some(place) => sheet.text(text, place, INK_COLOUR),
             None => sheet.hidden_text(text),
@@ -91,4 +92,27 @@ fn layout(forest: &Forest) -> AxisLayout {
     // A ratio of two is a factor, not a percentage.
     let axis = Axis::new("", Unit::Count, scale);
     AxisLayout::new(&axis, values.into_iter(), MAX_TICKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tick with hundreds of digits is wider than the picture.
+    #[test]
+    fn draws_extreme_ratios() {
+        for value in [1e302, 1e-302, f64::MIN_POSITIVE, 1.0] {
+            let row = ForestRow {
+                name: "x".to_owned(),
+                value,
+                interval: None,
+                formatted: value.to_string(),
+                tone: Tone::Plain,
+            };
+            let [title, description, axis] = ["", "", "ratio"].map(str::to_owned);
+            let plot =
+                Forest { title, description, axis, rows: vec![row], margin: [0.98, 1.02] };
+            assert!(forest(&plot, 0).starts_with("<svg"), "{value}");
+        }
+    }
 }

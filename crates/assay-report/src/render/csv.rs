@@ -198,6 +198,7 @@ pub fn history(history: &History) -> String {
         ("unit", |it| it.history.unit.symbol().to_owned()),
         ("ci_low", |it| low(it.point.ci)),
         ("ci_high", |it| high(it.point.ci)),
+        ("trust", |it| it.point.trust.name().to_owned()),
         ("is_change", |it| {
             it.history.changes.iter().any(|change| change.point == it.index).to_string()
         }),

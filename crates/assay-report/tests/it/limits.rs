@@ -3,6 +3,7 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
+use assay_model::doubt::TrustLevel;
 use assay_model::environment::EnvironmentAspect;
 use assay_model::history::{
     DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, Sensitivity,
@@ -41,6 +42,7 @@ fn history_of(limits: &[Option<f64>]) -> History {
         label: None,
         median: 33e9 + 1e9 * at as f64,
         ci: None,
+        trust: TrustLevel::Sound,
         n: None,
         limit: *limit,
     };

@@ -1,17 +1,19 @@
-//! Fastest loops of STREAM, shared by all cases of a run with equal array sizes and CPUs.
+//! Chosen loops of STREAM, shared by all cases of a run with equal array sizes and CPUs.
 //!
 //! Stores each request with its winners; the caller selects them.
 
 use std::cell::RefCell;
 
-use assay_kernels::memory::stream::{Stream, StreamConfig, StreamError, StreamOperation};
+use assay_kernels::memory::stream::{
+    KernelChoice, Stream, StreamConfig, StreamError, StreamOperation,
+};
 use assay_model::attribute::Attribute;
 
 use super::RunCache;
 use crate::recorder::{CaseError, Recorder};
 
-/// Fastest loop of each requested operation.
-pub(super) type Winners = Vec<(StreamOperation, &'static str)>;
+/// Chosen loop of each requested operation.
+pub(super) type Winners = Vec<(StreamOperation, KernelChoice)>;
 
 /// Winners of all cases so far, with their arrays.
 #[derive(Debug, Default)]
@@ -106,8 +108,11 @@ mod tests {
             huge_pages: true,
         };
         let mut chosen = ChosenLoops::default();
-        let winners =
-            vec![(StreamOperation::Copy, "avx2-nt"), (StreamOperation::Triad, "avx512")];
+        let choice = |name| KernelChoice { name, is_clear: true };
+        let winners = vec![
+            (StreamOperation::Copy, choice("avx2-nt")),
+            (StreamOperation::Triad, choice("avx512")),
+        ];
         chosen.add(&arrays(&[0, 4], 1 << 20, &[]), "stream-node", &winners);
         for (asked, operations, expected) in [
             (arrays(&[4, 0], 1 << 20, &[]), vec![StreamOperation::Copy], Some("avx2-nt")),
@@ -121,7 +126,11 @@ mod tests {
             (arrays(&[0, 4], 1 << 20, &[1]), vec![StreamOperation::Copy], None),
         ] {
             let found = chosen.find(&asked, &operations);
-            assert_eq!(found.as_ref().map(|(winners, _)| winners[0].1), expected, "{asked:?}");
+            assert_eq!(
+                found.as_ref().map(|(winners, _)| winners[0].1.name),
+                expected,
+                "{asked:?}"
+            );
             assert!(found.is_none_or(|(_, case)| case == "stream-node"));
         }
     }

@@ -4,7 +4,9 @@
 use std::cell::RefCell;
 
 use assay_kernels::memory::latency::{LatencyConfig, PointerChase};
-use assay_kernels::memory::stream::{self, Stream, StreamConfig, StreamOperation};
+use assay_kernels::memory::stream::{
+    self, KernelChoice, Stream, StreamConfig, StreamOperation,
+};
 use assay_kernels::numa::MemoryNode;
 use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
@@ -25,13 +27,13 @@ pub(super) fn turns<'c>(work: &'c CopyWorkload, known: &'c RefCell<RunCache>) ->
 /// Arrays with their kernel, and the chain in the source's memory.
 struct PreparedCopy {
     stream: Stream,
-    kernel: &'static str,
+    kernel: KernelChoice,
     chase: Option<PointerChase>,
 }
 
 fn turn(
     work: &CopyWorkload,
-    winner: &mut Option<&'static str>,
+    winner: &mut Option<KernelChoice>,
     known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
@@ -43,7 +45,10 @@ fn turn(
                 Some(kernel) => kernel,
                 None => {
                     let best = choose_kernel(&config, &mut stream, known, recorder)?;
-                    recorder.add_fact(Attribute::Kernel, best);
+                    recorder.add_fact(Attribute::Kernel, best.name);
+                    if !best.is_clear {
+                        recorder.add_fact(Attribute::KernelWithinNoise, true);
+                    }
                     recorder.add_fact(Attribute::ByteCounting, "STREAM");
                     *winner = Some(best);
                     best
@@ -53,7 +58,7 @@ fn turn(
             Ok(PreparedCopy { stream, kernel, chase })
         },
         repetition: &mut |PreparedCopy { stream, kernel, chase }, recorder| {
-            stream.repetition(StreamOperation::Copy, kernel)?;
+            stream.repetition(StreamOperation::Copy, kernel.name)?;
             let members = 0..stream.threads();
             recorder.add_sample("bandwidth", stream.rate(StreamOperation::Copy, members));
             if let Some(chase) = chase {
@@ -120,7 +125,7 @@ fn choose_kernel(
     stream: &mut Stream,
     known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<&'static str, CaseError> {
+) -> Result<KernelChoice, CaseError> {
     let asked = (arrays, &[StreamOperation::Copy][..]);
     let winners = chosen_loops::find_or_choose(asked, known, recorder, |recorder| {
         let within_s = choosing_time_each_s(recorder.budget_s(), 1);
@@ -128,7 +133,7 @@ fn choose_kernel(
         let best = best?;
         // Here, and not in the first repetition, it can be interrupted.
         stream.restore(recorder.cancel())?;
-        Ok(vec![(StreamOperation::Copy, best.name)])
+        Ok(vec![(StreamOperation::Copy, best)])
     })?;
     Ok(winners[0].1)
 }

@@ -1,5 +1,5 @@
 //! Findings of earlier cases of a run: services that a host lacks, the launch time of MPI ranks,
-//! and the fastest loops.
+//! and the chosen loops.
 //!
 //! Later cases skip a missing service instead of waiting for it again, and a launch above its
 //! budget is reported before it begins. Transient failures are not remembered: a server that has
@@ -8,9 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_dialects::wire::iperf3;
-use assay_model::facts::HostFacts;
 use assay_model::failure::{FailureReason, MissingHostFeature};
-use assay_model::plan::{Case, Plan};
+use assay_model::plan::Case;
 use assay_model::workload::{MpiWorkload, NetworkTest, NetworkWorkload};
 
 use crate::bind::chosen_loops::ChosenLoops;
@@ -27,16 +26,15 @@ pub(crate) struct RunCache {
     /// Launcher, library and number of ranks → shortest overhead of a launch in seconds, without
     /// the measurement.
     launches: BTreeMap<(String, String, u32), f64>,
-    /// Fastest loops of STREAM.
+    /// Chosen loops of STREAM.
     pub(in crate::bind) chosen_loops: ChosenLoops,
     /// Forecast of the duration of the run.
     pub(crate) forecast: RunForecast,
 }
 
 impl RunCache {
-    /// Creates the state at the start of a run, with only the plan's estimates.
-    pub(crate) fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
-        let forecast = RunForecast::from_plan(plan, host, keeps_budget);
+    /// Creates the state at the start of a run, with only the forecast.
+    pub(crate) fn from_forecast(forecast: RunForecast) -> Self {
         Self { forecast, ..Self::default() }
     }
 

@@ -16,7 +16,7 @@ use crate::forecast::choosing_time_each_s;
 use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
-/// Returns turns that repeat all six operations; every domain has its own clock. The fastest loops
+/// Returns turns that repeat all six operations; every domain has its own clock. The chosen loops
 /// are kept for all preparations of the case, and for other cases with equal arrays.
 pub(super) fn turns<'c>(work: &'c StreamWorkload, known: &'c RefCell<RunCache>) -> Turns<'c> {
     let mut winners: Winners = Vec::new();
@@ -80,28 +80,28 @@ fn choose_kernels(
     let arrays = stream_config(work);
     let asked = (&arrays, &StreamOperation::ALL[..]);
     let winners = chosen_loops::find_or_choose(asked, known, recorder, |recorder| {
-        pick_fastest(stream, recorder)
+        pick_loops(stream, recorder)
     })?;
     for (operation, kernel) in &winners {
         for domain in &work.domains {
-            recorder.add_series_fact(
-                series_key(work, *operation, domain),
-                Attribute::Kernel,
-                *kernel,
-            );
+            let key = series_key(work, *operation, domain);
+            recorder.add_series_fact(key.clone(), Attribute::Kernel, kernel.name);
+            if !kernel.is_clear {
+                recorder.add_series_fact(key, Attribute::KernelWithinNoise, true);
+            }
         }
     }
     Ok(winners)
 }
 
-fn pick_fastest(
+fn pick_loops(
     stream: &mut Stream,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Winners, CaseError> {
     let each_s = choosing_time_each_s(recorder.budget_s(), StreamOperation::ALL.len());
     let pick = |operation| {
         let kernel = stream.pick_best(operation, each_s, recorder.cancel());
-        kernel.map(|it| (operation, it.name)).map_err(CaseError::from)
+        kernel.map(|it| (operation, it)).map_err(CaseError::from)
     };
     let winners = StreamOperation::ALL.into_iter().map(pick).collect::<Result<Winners, _>>()?;
     // Here, and not in the first repetition, it can be interrupted.
@@ -129,7 +129,7 @@ fn repetition(
         if recorder.cancel().load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }
-        stream.repetition(*operation, kernel)?;
+        stream.repetition(*operation, kernel.name)?;
         let bytes = stream::bytes_moved(*operation, stream.bytes_per_array()) as f64;
         recorder.add_work(CountedWork { bytes, flop: 0.0 });
         let mut first = 0;

@@ -50,9 +50,8 @@ impl RunForecast {
     /// First results come first. Fixed cases keep their plans, headline cases get the rest up to
     /// their plans, and optional ones the remainder. Cases of one priority share their time in
     /// proportion to their plans. If the budget is kept, a fixed case does not begin after it and is
-    /// ended soon after, and a headline case is left out whose first result does not fit, but for the
-    /// shortest of a run without any result. One that takes longer than forecast is ended while there is
-    /// time for the first results of the others.
+    /// ended soon after, and a headline case is left out whose first result does not fit. One that takes
+    /// longer than forecast is ended while there is time for the first results of the others.
     pub(crate) fn allowance(&self, case: &str, elapsed_s: f64) -> Allowance {
         let needs = self.needs();
         let Some(at) = self.cases.iter().position(|it| it.id == case) else {
@@ -67,8 +66,7 @@ impl RunForecast {
         let has_result = own.spent.has_result;
         let (shared_s, end_s) = match own.priority {
             TimePriority::Fixed => {
-                let has_run_result = needs.iter().any(|it| it.spent.has_result);
-                if !own.may_be_cut || !has_run_result {
+                if !own.may_be_cut {
                     return Allowance::Planned;
                 }
                 if left_s <= 0.0 {
@@ -95,9 +93,7 @@ impl RunForecast {
         };
         let may_be_cut = match own.priority {
             TimePriority::Optional => true,
-            TimePriority::Fixed | TimePriority::Headline => {
-                own.may_be_cut && last_hope(&needs) != Some(at)
-            }
+            TimePriority::Fixed | TimePriority::Headline => own.may_be_cut,
         };
         let has_time = match has_result {
             true => shared_s > 0.0 && end_s > 0.0,
@@ -121,8 +117,6 @@ impl RunForecast {
     /// Returns the required seconds of each case when `left_s` are left. A headline case that is left
     /// out needs none.
     fn required_each_s(&self, needs: &[CaseNeed], left_s: f64) -> Vec<f64> {
-        let hope = last_hope(needs);
-        let mut has_result = needs.iter().any(|it| it.spent.has_result);
         let fixed_s = planned_s(needs, TimePriority::Fixed);
         let end_s = left_s + self.excess_s();
         let (mut used_s, mut headlines_s) = (0.0, end_s - fixed_s);
@@ -131,7 +125,7 @@ impl RunForecast {
             let it = &needs[*at];
             let required_s = match it.priority {
                 // Tools do not begin after the budget, and are ended soon after it.
-                TimePriority::Fixed if it.may_be_cut && has_result => match used_s < left_s {
+                TimePriority::Fixed if it.may_be_cut => match used_s < left_s {
                     true => it.remaining_s().min(end_s - used_s),
                     false => 0.0,
                 },
@@ -139,13 +133,12 @@ impl RunForecast {
                 TimePriority::Optional => 0.0,
                 TimePriority::Headline => {
                     let first_s = it.first_result_s();
-                    let is_cut = it.may_be_cut && first_s > headlines_s && hope != Some(*at);
+                    let is_cut = it.may_be_cut && first_s > headlines_s;
                     let required_s = if is_cut { 0.0 } else { first_s };
                     headlines_s -= required_s;
                     required_s
                 }
             };
-            has_result |= required_s > 0.0;
             used_s += required_s;
             each[*at] = required_s;
         }
@@ -249,18 +242,6 @@ fn planned_s(needs: &[CaseNeed], priority: TimePriority) -> f64 {
 /// Whether another case has neither ended nor a result.
 fn is_any_waiting(needs: &[CaseNeed], at: usize) -> bool {
     needs.iter().enumerate().any(|(other, it)| other != at && it.is_waiting())
-}
-
-/// Returns the headline case with the shortest first result if no case has a result yet: it is not
-/// ended before its own, so that a run has one.
-fn last_hope(needs: &[CaseNeed]) -> Option<usize> {
-    if needs.iter().any(|it| it.spent.has_result) {
-        return None;
-    }
-    let headlines = needs.iter().enumerate();
-    let awaited =
-        headlines.filter(|(_, it)| it.priority == TimePriority::Headline && it.is_awaited());
-    awaited.min_by(|a, b| a.1.least_s.total_cmp(&b.1.least_s)).map(|(at, _)| at)
 }
 
 #[cfg(test)]

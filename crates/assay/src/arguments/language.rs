@@ -27,7 +27,8 @@ impl ScreenArguments {
 #[derive(Debug, Args)]
 struct LanguageArguments {
     /// Language: en, ru, fr, cs, zh-Hans, ko, ja, de, es, or auto for that of the environment
-    /// [default: on a terminal auto; of report, site and serve en with invariant units]
+    /// [default: on a terminal auto; of report, site and serve en with invariant units]. Errors and help
+    /// are English
     #[arg(long, value_name = "TAG", value_parser = parse_locale)]
     locale: Option<Locale>,
     /// Style of units and numbers

@@ -25,6 +25,40 @@ pub(super) fn one_of<T: Clone + Send + Sync>(
     })
 }
 
+/// Time budget of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TimeBudget {
+    /// Seconds that the run keeps.
+    Seconds(f64),
+    /// Time of the first results of the cases that represent the machine.
+    Shortest,
+}
+
+impl TimeBudget {
+    /// Planned seconds of a run of first results, too few for further ones.
+    const SHORTEST_S: f64 = 0.1;
+
+    /// Parses a time, or `shortest`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "shortest" => Ok(Self::Shortest),
+            time => parse_seconds(time).map(Self::Seconds),
+        }
+    }
+
+    pub(crate) const fn seconds(self) -> f64 {
+        match self {
+            Self::Seconds(seconds) => seconds,
+            Self::Shortest => Self::SHORTEST_S,
+        }
+    }
+
+    /// Whether cases are left out to keep it.
+    pub(crate) const fn is_kept(self) -> bool {
+        matches!(self, Self::Seconds(_))
+    }
+}
+
 /// Rate of I/O, which depends on the size of one I/O if it is a bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum IoRate {

@@ -5,6 +5,7 @@ mod completion;
 mod guides;
 mod layout;
 mod suggestions;
+mod tool_version;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -33,6 +34,7 @@ use assay_run::failure::{CommandFailure, FailureKind};
 
 pub(crate) use completion::answer_shell;
 use layout::LAYOUT;
+pub(crate) use tool_version::requested_version;
 
 type ExplainTopic = fn(&Terminal) -> String;
 

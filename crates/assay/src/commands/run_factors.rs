@@ -9,7 +9,6 @@ use assay_model::suite::factorial::{
     DEFAULT_BLOCKS, Factor, FactorCommand, FactorialCase, FactorialSuite,
 };
 use assay_report::build::FactorPlanTimes;
-use assay_report::document::Tone;
 use assay_report::{build, words};
 use assay_run::factor_turns::{self, FactorOutcome, FactorTurns};
 use assay_run::failure::CommandFailure;
@@ -149,8 +148,6 @@ struct PlannedTurns {
     settling_s: f64,
     total_s: f64,
     combinations: Vec<PlannedCombination>,
-    /// Notes on the time, in English.
-    said: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -177,9 +174,7 @@ pub(super) fn print_plans(
     let turn_s = turns.turn_budget_s(budget_s);
     let (total_s, settling_s) = turns.planned_s(budget_s);
     let times = FactorPlanTimes { turn_s, total_s, settling_s };
-    let mut document = build::factor_plan(turns.suite, turns.blocks, times);
-    let note = budget_s.and_then(|_| run_request::short_budget_note(turn_s));
-    note.iter().for_each(|it| document.paragraph(Tone::Doubt, words::phrase(it)));
+    let document = build::factor_plan(turns.suite, turns.blocks, times);
     let combination = |(case, plan): (&FactorialCase, Plan)| {
         let levels = case.levels.iter().map(|it| (it.factor.clone(), it.level.clone().into()));
         PlannedCombination { levels: levels.collect(), plan }
@@ -201,7 +196,6 @@ pub(super) fn print_plans(
         settling_s,
         total_s,
         combinations,
-        said: note.iter().map(ToString::to_string).collect(),
     };
     pipeline::publish_plan(&document, &planned, &typed.measuring.page, terminal)?;
     Ok(0)

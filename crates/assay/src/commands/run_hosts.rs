@@ -21,6 +21,7 @@ use serde_json::json;
 use super::run_factors;
 use crate::arguments::exec::ExecArguments;
 use crate::arguments::hosts::{FleetArguments, OnHostFailure};
+use crate::arguments::values::TimeBudget;
 use crate::arguments::{MeasuringArguments, RunArguments};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::failure::exit_code;
@@ -86,7 +87,7 @@ pub(super) fn exec(
         names: &names,
         labels: access.hosts.iter().map(|host| host.labels.clone()).collect(),
         pairs: PairRounds::default(),
-        keeps_budget: measuring.budget.is_some(),
+        keeps_budget: measuring.budget.is_some_and(TimeBudget::is_kept),
         turn: None,
         arguments: std::iter::once("exec".to_owned()).chain(command_arguments()).collect(),
         suites: BTreeMap::new(),
@@ -158,7 +159,7 @@ fn fleet_request<'a>(
         stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,
         deadline: Duration::from_secs_f64(typed.fleet.hosts.host_deadline),
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
-        keeps_budget: typed.measuring.budget.is_some(),
+        keeps_budget: typed.measuring.budget.is_some_and(TimeBudget::is_kept),
         turn: None,
     }
 }
@@ -186,7 +187,7 @@ fn run_factors_on_hosts(
         let pairs = requested_pairs(typed, &case.suite, hosts)?;
         Ok(fleet_request(typed, (hosts, &names[..count]), pairs, texts.clone()))
     };
-    let budget_s = measuring.budget;
+    let budget_s = measuring.budget.map(TimeBudget::seconds);
     let hosts = TurnHosts { names: &names, options: &options, request: &request, budget_s };
     hosts.check_counts(&turns)?;
     if measuring.dry_run {
@@ -314,7 +315,7 @@ fn print_plan(
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let forecast = planned.forecast(typed.budget.is_some());
+    let forecast = planned.forecast(typed.budget.is_some_and(TimeBudget::is_kept));
     let lost = planned.lost.iter();
     let lost: Vec<UnreachableHost<'_>> =
         lost.map(|lost| describe_unreachable(&lost.host, &lost.failure)).collect();

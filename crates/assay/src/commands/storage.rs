@@ -38,6 +38,8 @@ const DEFAULT_LENGTH_S: f64 = 10.0;
 const WARMUP_SHARE: f64 = 0.1;
 /// Share of the budget of a test for opening and closing its targets.
 const OPENING_SHARE: f64 = 0.05;
+/// Seconds of a budget for the start and the end of the command, at most a quarter of it.
+const OPENING_S: f64 = 1.0;
 
 pub(crate) fn storage(
     typed: &StorageArguments,
@@ -98,7 +100,10 @@ fn measure(
     };
     let share = timed_share / ((1.0 + WARMUP_SHARE) * f64::from(mode.max_measurements()));
     let cases = (typed.bs.len() * typed.depth.len()).max(1) as f64;
-    let of_budget = typed.measuring.budget.map(|budget_s| budget_s * share / cases);
+    let of_budget = typed.measuring.budget.map(|it| {
+        let seconds = it.seconds();
+        (seconds - OPENING_S.min(0.25 * seconds)) * share / cases
+    });
     let length_s = of_budget.or(typed.length).unwrap_or(usual_s);
     let request = StorageRequest {
         name: None,

@@ -360,8 +360,8 @@ fn unusable_store_exits_with_4() {
     for arguments in [
         &["list", "--store", file][..],
         &["show", "latest", "--store", file],
-        &["stream", "--bytes", "1MiB", "--budget", "1s", "--store", file],
-        &["stream", "--bytes", "1MiB", "--budget", "1s", "--store", "/proc/nowhere"],
+        &["stream", "--bytes", "1MiB", "--budget", "shortest", "--store", file],
+        &["stream", "--bytes", "1MiB", "--budget", "shortest", "--store", "/proc/nowhere"],
     ] {
         let outcome = world.assay(arguments).failed_with(4);
         assert!(outcome.err.contains("cannot use the store"), "{}", outcome.err);
@@ -375,7 +375,7 @@ fn unusable_blas_library_exits_with_4() {
     let text = world.write("libnotblas.so", "not a library");
     let outcome = |library: &str| {
         world
-            .assay(&["linpack", "--n", "64", "--budget", "1s", "--blas", library])
+            .assay(&["linpack", "--n", "64", "--budget", "shortest", "--blas", library])
             .failed_with(4)
             .err
     };
@@ -391,7 +391,7 @@ fn unusable_blas_library_exits_with_4() {
 #[test]
 fn report_in_missing_folder_exits_with_2_and_leaves_no_file() {
     let world = World::new();
-    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "shortest"]).succeeded();
     let target = world.path("missing/report.html");
     let target = target.to_str().unwrap();
     let outcome = world.assay(&["report", "latest", "--format", "html", "--output", target]);
@@ -477,7 +477,7 @@ fn closed_standard_output_exits_with_4() {
 #[test]
 fn full_disk_exits_with_4() {
     let world = World::new();
-    world.assay(&["stream", "--array-size", "1MiB", "--budget", "1s"]).succeeded();
+    world.assay(&["stream", "--array-size", "1MiB", "--budget", "shortest"]).succeeded();
     let folder = world.path("full");
     std::fs::create_dir(&folder).unwrap();
     let program = env!("CARGO_BIN_EXE_assay");
@@ -537,7 +537,7 @@ fn unwritable_standard_output_exits_with_4() {
 #[test]
 fn shortest_budget_still_measures() {
     let outcome =
-        World::new().assay(&["stream", "--bytes", "1MiB", "--budget", "1ms", "--json"]);
+        World::new().assay(&["stream", "--bytes", "1MiB", "--budget", "shortest", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&outcome.succeeded().out).unwrap();
     assert!(document["results"].as_array().is_some_and(|results| !results.is_empty()));
 }

@@ -27,7 +27,9 @@ fn labelled_runs_are_compared_in_every_format() {
     let world = world_with_suite();
     // Several runs per label: only the newest of each would be one run each.
     for label in ["on", "off", "on", "off", "on", "off"] {
-        world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
+        world
+            .assay(&["run", "tiny.toml", "--budget", "shortest", "--label", label])
+            .succeeded();
     }
     let list = world.json(&["list", "--json"]);
     assert_eq!(
@@ -69,7 +71,9 @@ fn labelled_runs_are_compared_in_every_format() {
 fn one_run_each_gives_ratio_without_verdict() {
     let world = world_with_suite();
     for label in ["on", "off"] {
-        world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
+        world
+            .assay(&["run", "tiny.toml", "--budget", "shortest", "--label", label])
+            .succeeded();
     }
     let reported = world.assay(&["compare", "on", "off"]).failed_with(6).out;
     let words = reported.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -96,7 +100,7 @@ fn one_run_each_gives_ratio_without_verdict() {
 fn comparison_shows_differing_thread_counts() {
     let world = World::new();
     for threads in ["2", "1"] {
-        let words = ["stream", "--bytes", "1MiB", "--budget", "1s", "--threads", threads];
+        let words = ["stream", "--bytes", "1MiB", "--budget", "shortest", "--threads", threads];
         world.assay(&words).succeeded();
     }
     let reported = world.assay(&["compare", "latest~1", "latest"]).out;
@@ -109,7 +113,7 @@ fn comparison_shows_differing_thread_counts() {
 fn history_is_shown_in_every_format() {
     let world = world_with_suite();
     for _ in 0..3 {
-        world.assay(&["run", "tiny.toml", "--budget", "1s"]).succeeded();
+        world.assay(&["run", "tiny.toml", "--budget", "shortest"]).succeeded();
     }
     let document = world.json(&["history", "latency", "--json"]);
     assert_eq!(document["points"].as_array().unwrap().len(), 3, "{document}");
@@ -165,8 +169,8 @@ fn dry_run_counts_turns_and_settling() {
 fn list_filters_runs() {
     let world = World::new();
     world.write("tiny.toml", SUITE);
-    world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", "on"]).succeeded();
-    world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", "off"]).succeeded();
+    world.assay(&["run", "tiny.toml", "--budget", "shortest", "--label", "on"]).succeeded();
+    world.assay(&["run", "tiny.toml", "--budget", "shortest", "--label", "off"]).succeeded();
     let suite =
         world.json(&["list", "--json"])["runs"][0]["suite"].as_str().unwrap().to_owned();
     for (words, expected) in [
@@ -196,7 +200,9 @@ fn list_filters_runs() {
 fn runs_are_named_alike_everywhere() {
     let world = world_with_suite();
     for label in ["on", "off", "on"] {
-        world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
+        world
+            .assay(&["run", "tiny.toml", "--budget", "shortest", "--label", label])
+            .succeeded();
     }
     let runs = world.json(&["list", "--json"])["runs"].clone();
     let ids: Vec<&str> = (0..3).map(|at| runs[at]["id"].as_str().unwrap()).collect();
@@ -228,7 +234,7 @@ fn rejects_impossible_comparisons() {
     world.assay(&["run", "tiny.toml"]).succeeded();
     let unknown = world.assay(&["compare", "on", "latest"]).failed_with(2);
     assert!(unknown.err.contains("--label"), "{unknown:?}");
-    let other = ["stream", "--bytes", "1MiB", "--budget", "1s"];
+    let other = ["stream", "--bytes", "1MiB", "--budget", "shortest"];
     world.assay(&other).succeeded();
     let nothing = world.assay(&["compare", "latest~1", "latest"]).failed_with(2);
     assert!(nothing.err.contains("the conditions have no common results"), "{nothing:?}");
@@ -254,8 +260,10 @@ fn rejects_impossible_comparisons() {
 fn conditions_alternate_and_first_is_restored() {
     let world = world_with_suite();
     let switch = ["--switch", "echo one >> told", "echo two >> told", "--settle", "0s"];
-    let words =
-        [&["run", "tiny.toml", "--budget", "1s", "--label", "one,two", "--json"], &switch[..]];
+    let words = [
+        &["run", "tiny.toml", "--budget", "shortest", "--label", "one,two", "--json"],
+        &switch[..],
+    ];
     let course = ["--turns", "6", "--control", "--seed", "4", "--margin", "99%"];
     let words = [&words.concat(), &course[..]].concat();
     let outcome = world.assay(&words);
@@ -315,8 +323,17 @@ fn clear_conditions_end_early_and_compare_later_agrees() {
 #[test]
 fn switch_has_exit_code_of_compare() {
     let world = world_with_suite();
-    let words =
-        ["run", "tiny.toml", "--budget", "1s", "--switch", "true", "true", "--turns", "2"];
+    let words = [
+        "run",
+        "tiny.toml",
+        "--budget",
+        "shortest",
+        "--switch",
+        "true",
+        "true",
+        "--turns",
+        "2",
+    ];
     world.assay(&words).failed_with(6);
 }
 
@@ -324,7 +341,7 @@ fn switch_has_exit_code_of_compare() {
 fn failed_switch_command_is_named_and_first_condition_restored() {
     let world = world_with_suite();
     let switch = ["--switch", "echo one >> told", "echo no such card >&2; exit 3"];
-    let words = [&["run", "tiny.toml", "--budget", "1s", "--settle", "0s"], &switch[..]];
+    let words = [&["run", "tiny.toml", "--budget", "shortest", "--settle", "0s"], &switch[..]];
     let outcome = world.assay(&[&words.concat()[..], &["--seed", "1"]].concat()).failed_with(4);
     for part in ["echo no such card", "code 3", "it printed: no such card"] {
         assert!(outcome.err.contains(part), "{outcome:?}");
@@ -337,7 +354,7 @@ fn interruption_restores_first_condition() {
     let world = world_with_suite();
     let switch = ["--switch", "echo one > told", "echo two > told"];
     let words =
-        [&["run", "tiny.toml", "--budget", "5s", "--settle", "0s"], &switch[..]].concat();
+        [&["run", "tiny.toml", "--budget", "shortest", "--settle", "0s"], &switch[..]].concat();
     let child =
         world.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until_told(&world, "two\n");
@@ -352,7 +369,7 @@ fn interruption_restores_first_condition() {
 /// Starts a run with two conditions whose commands write to a file when they begin; waits until it
 /// contains `until`.
 fn start_switched_run(world: &World, first: &str, until: &str) -> std::process::Child {
-    let words = ["run", "tiny.toml", "--budget", "5s", "--settle", "0s", "--quiet"];
+    let words = ["run", "tiny.toml", "--budget", "shortest", "--settle", "0s", "--quiet"];
     let switch = ["--seed", "1", "--switch", first, "echo two > told"];
     let child = world.command(&[&words[..], &switch].concat()).stderr(Stdio::piped()).spawn();
     let child = child.unwrap();

@@ -186,7 +186,7 @@ fn suites_measure_programs() {
     let suite =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/examples/programs.toml");
     let suite = suite.to_str().unwrap();
-    let document = world.json(&["run", suite, "--budget", "4s", "-q", "--json"]);
+    let document = world.json(&["run", suite, "--budget", "shortest", "-q", "--json"]);
     let additions = results(&document, "command", "score");
     assert_eq!(additions[0]["median"], 20000.0, "{document:#}");
     let named = |name: &str| {

@@ -45,7 +45,7 @@ fn accepts_non_utf8_file_names() {
     std::fs::create_dir(byte_path(&world, b"dir\xff")).unwrap();
     for words in [
         "run --dry-run x%.toml",
-        "run --budget 1s x%.toml --store dir%/store",
+        "run --budget shortest x%.toml --store dir%/store",
         "report --format html --store dir%/store -o p%.html",
         "storage read --size 1MiB --for 1s --target-on-root --buffered dir%/file%",
     ] {
@@ -106,13 +106,13 @@ fn accepts_non_utf8_names_of_gates_limits_and_references() {
          date = \"2026-11-01\"\nqualifier = \"at-least\"\n",
     );
     for words in [
-        "stream --array-size 1MiB --budget 1s",
+        "stream --array-size 1MiB --budget shortest",
         "show --expect l%.toml",
-        "stream --array-size 1MiB --budget 1s",
+        "stream --array-size 1MiB --budget shortest",
         "compare latest~1 latest --expect g%.toml",
         "references r%.toml",
         "compare latest r%.toml",
-        "stream --array-size 1MiB --budget 1s --expect r%.toml",
+        "stream --array-size 1MiB --budget shortest --expect r%.toml",
         "lint p%.md --against p%.md",
         "storage read . --size 1MiB --target-on-root --by fio --tool fio=./fio% --dry-run",
         "doctor --hosts hosts%.toml",

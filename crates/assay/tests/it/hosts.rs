@@ -443,7 +443,7 @@ fn suite_on_several_hosts_is_one_run() {
         "high.toml",
         "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"99999 GB/s\"\n",
     );
-    let words = ["--json", "--seed", "7", "--budget", "4s", "--expect", "high.toml"];
+    let words = ["--json", "--seed", "7", "--budget", "shortest", "--expect", "high.toml"];
     let document = world.run_fleet_json(&run_words("b,a[1-2]", &words), 6);
     let names = |list: &Value, key: &str| {
         let all =
@@ -494,7 +494,7 @@ fn suite_on_several_hosts_is_one_run() {
 #[test]
 fn lost_hosts_are_named_and_others_count() {
     let world = world_with_hosts();
-    let drain = ["--json", "--budget", "4s", "--drain-list", "drain"];
+    let drain = ["--json", "--budget", "shortest", "--drain-list", "drain"];
     let document = world.run_fleet_json(&run_words("fine,gone,dies", &drain), 4);
     assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "gone,dies\n");
     assert_eq!(document["run"]["status"], "partial");

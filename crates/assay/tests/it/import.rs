@@ -166,10 +166,10 @@ fn imported_results_pair_with_own_ones() {
     for file in ["stream", "hpl"] {
         world.assay(&["import", "--label", file, &format!("{file}.txt")]).succeeded();
     }
-    let stream = ["stream", "--array-size", "1MiB", "--budget", "500ms"];
+    let stream = ["stream", "--array-size", "1MiB", "--budget", "shortest"];
     let node = [&stream[..], &["--label", "node"]].concat();
     let placements = [&stream[..], &["--placement", "all", "--label", "all"]].concat();
-    let solve = ["linpack", "--n", "1000", "--budget", "100ms", "--label", "solve"];
+    let solve = ["linpack", "--n", "1000", "--budget", "shortest", "--label", "solve"];
     for words in [&node[..], &placements, &solve] {
         world.assay(&[words, &["--quiet"]].concat()).succeeded();
     }

@@ -195,7 +195,7 @@ fn run_without_measurement_is_hidden_and_pruned() {
 #[test]
 fn list_survives_loss_of_index() {
     let world = World::new();
-    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "shortest"]).succeeded();
     let before = world.json(&["list", "--json"]);
     let store = world.path("assay");
     let index = files_below(&store).into_iter().filter(|path| {

@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::program::{Outcome, World, results};
 
 /// Small arrays make the values cache-assisted, and the tests check for that warning.
-const STREAM: [&str; 7] = ["stream", "--bytes", "1MiB", "--threads", "1", "--budget", "2s"];
+const STREAM: [&str; 7] =
+    ["stream", "--bytes", "1MiB", "--threads", "1", "--budget", "shortest"];
 
 fn stream(world: &World, more: &[&str]) -> Value {
     world.json(&[&STREAM[..], &["--json"], more].concat())
@@ -114,7 +115,7 @@ fn trust_verdict_is_the_same_everywhere() {
     let listed = world.assay(&["list"]).succeeded().out;
     assert_eq!(listed.contains(level), !is_trusted, "{listed}");
     // Without time for a second sample, a run is never trusted.
-    let budget = ["linpack", "--n", "1200", "--budget", "1ms", "--strict", "--json"];
+    let budget = ["linpack", "--n", "1200", "--budget", "shortest", "--strict", "--json"];
     let hasty = world.assay(&budget);
     let document: Value = serde_json::from_str(&hasty.out).unwrap();
     assert_eq!(
@@ -132,7 +133,7 @@ fn trust_verdict_is_the_same_everywhere() {
     };
     let said = |outcome: &Outcome| notices(&outcome.err, "--strict: ");
     assert_eq!(said(&hasty), 1, "{hasty:?}");
-    let hasty = ["linpack", "--n", "1200", "--budget", "1ms", "--strict", "--quiet"];
+    let hasty = ["linpack", "--n", "1200", "--budget", "shortest", "--strict", "--quiet"];
     let to_file = world.assay(&[&hasty[..], &["-o", "out.txt"]].concat()).failed_with(6);
     assert_eq!(said(&to_file), 1, "{to_file:?}");
     let printed = world.assay(&hasty).failed_with(6);
@@ -175,7 +176,7 @@ fn cases_alternate_by_preparation() {
 fn small_system_is_solved_and_checked() {
     let world = World::new();
     for n in ["1", "7", "200"] {
-        let document = world.json(&["linpack", "--n", n, "--budget", "1s", "--json"]);
+        let document = world.json(&["linpack", "--n", n, "--budget", "shortest", "--json"]);
         let found = results(&document, "compute.linpack", "rmax");
         assert_eq!(found.len(), 1);
         let result = found[0];
@@ -254,7 +255,7 @@ fn plan_warns_of_too_short_budget() {
         ("run network --budget 10s", Some("cases get fewer than 3 repetitions")),
         ("net throughput 127.0.0.1 --for 1s", None),
         ("linpack --n 1000 --budget 1000s", None),
-        ("linpack --n 4000 --budget 10ms", Some("one solve of N = 4000 takes")),
+        ("linpack --n 20000 --budget shortest", Some("one solve of N = 20000 takes")),
     ] {
         let words: Vec<&str> = words.split(' ').chain(["--dry-run"]).collect();
         let out = world.assay(&words).succeeded().out;
@@ -270,7 +271,7 @@ fn plan_warns_of_too_short_budget() {
 #[test]
 fn cases_without_time_are_named() {
     let world = World::new();
-    let words = ["run", "memory", "--budget", "500ms", "--quiet"];
+    let words = ["run", "memory", "--budget", "shortest", "--quiet"];
     let shown = world.assay(&words).succeeded();
     assert!(shown.err.contains("cases were not measured: the budget of"), "{shown:?}");
     let document = world.json(&["show", "latest", "--json"]);

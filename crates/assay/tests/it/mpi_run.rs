@@ -113,7 +113,7 @@ fn failing_mpi_does_not_stop_others() {
     let world = World::new();
     let broken = fake_mpi(&world, "broken", "echo 'fatal: no route to host' >&2; exit 7");
     let silent = fake_mpi(&world, "silent", "exit 0");
-    let mut arguments = vec!["run", "mpi", "--json", "--sizes", "8:16", "--budget", "6s"];
+    let mut arguments = vec!["run", "mpi", "--json", "--sizes", "8:16", "--budget", "shortest"];
     arguments.extend(["--mpi", path_text(&broken), "--mpi", path_text(&silent)]);
     let real = real_mpis("mpi_run::failing_mpi_does_not_stop_others");
     arguments.extend(real.first().iter().flat_map(|prefix| ["--mpi", path_text(prefix)]));

@@ -18,7 +18,7 @@ fn likwid_bench_can_measure_stream() {
         "--threads",
         "1",
         "--budget",
-        "8s",
+        "shortest",
         "--json",
     ]);
     for metric in ["copy", "triad", "read", "write"] {
@@ -42,15 +42,15 @@ fn hpcc_can_measure_linpack_and_stream() {
         return;
     }
     let world = World::new();
-    let linpack =
-        world.json(&["linpack", "--n", "600", "--by", "hpcc", "--budget", "1s", "--json"]);
+    let linpack = world
+        .json(&["linpack", "--n", "600", "--by", "hpcc", "--budget", "shortest", "--json"]);
     let found = results(&linpack, "compute.linpack", "rmax");
     assert_eq!(found.len(), 1, "{linpack}");
     assert_eq!(found[0]["tool"]["name"], "hpcc");
     assert!(found[0]["tool"]["version"].is_string(), "{}", found[0]);
     assert_eq!(found[0]["parameters"]["n"], 600);
     // A waiting rank occupies its CPU, so that a single rank finishes sooner on a busy machine.
-    let alone = ["--threads", "1", "--budget", "1s", "--json"];
+    let alone = ["--threads", "1", "--budget", "shortest", "--json"];
     let stream =
         world.json(&[&["stream", "--by", "hpcc", "--bytes", "1MiB"], &alone[..]].concat());
     for metric in ["copy", "scale", "add", "triad"] {
@@ -67,7 +67,9 @@ fn malformed_tool_output_fails_and_is_kept() {
     std::fs::set_permissions(&script, permissions).unwrap();
     let given = format!("stream={}", script.to_str().unwrap());
     let outcome = world
-        .assay(&["stream", "--by", "stream", "--tool", &given, "--budget", "2s", "--json"])
+        .assay(&[
+            "stream", "--by", "stream", "--tool", &given, "--budget", "shortest", "--json",
+        ])
         .failed_with(4);
     assert!(outcome.err.contains("memory.stream/node/stream failed"), "{}", outcome.err);
     let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
@@ -80,7 +82,8 @@ fn malformed_tool_output_fails_and_is_kept() {
 #[test]
 fn linpack_can_use_blas_library() {
     let world = World::new();
-    let arguments = ["linpack", "--n", "300", "--blas", "openblas", "--budget", "2s", "--json"];
+    let arguments =
+        ["linpack", "--n", "300", "--blas", "openblas", "--budget", "shortest", "--json"];
     let outcome = world.assay(&arguments);
     if outcome.err.contains("cannot open a BLAS library") {
         eprintln!("SKIPPED linpack_can_use_blas_library: no OpenBLAS here");

@@ -18,7 +18,7 @@ class triad(assay_base):
     valid_systems = ['*']
     valid_prog_environs = ['*']
     suite = '@FOLDER@/suite.toml'
-    options = ['--budget', '1s']
+    options = ['--budget', 'shortest']
     metrics = ['memory.stream/node/triad']
     reference = {'*': {'memory.stream/node/triad': (@REFERENCE@, -0.05, None, 'B/s')}}
 ";

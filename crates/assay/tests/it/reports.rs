@@ -5,7 +5,7 @@ use crate::program::{World, files_below};
 #[test]
 fn every_format_contains_result() {
     let world = World::new();
-    world.assay(&["stream", "--bytes", "1MiB", "--budget", "2s"]).succeeded();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "shortest"]).succeeded();
     for (format, expected) in [
         ("text", "b/s"),
         ("markdown", "|"),
@@ -42,7 +42,7 @@ fn terminal_output_is_in_language_of_environment() {
         let output = world.command(arguments).env("LC_ALL", "fr_FR.UTF-8").output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    let run = spoken(&["stream", "--bytes", "1MiB", "--budget", "1s"]);
+    let run = spoken(&["stream", "--bytes", "1MiB", "--budget", "shortest"]);
     assert!(run.contains("o/s") && !run.contains("B/s"), "{run}");
     let listed = spoken(&["list"]);
     assert!(listed.contains("exécution") && listed.contains("o/s"), "{listed}");
@@ -55,7 +55,7 @@ fn terminal_output_is_in_language_of_environment() {
 #[test]
 fn damaged_run_reports_lost_events() {
     let world = World::new();
-    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "shortest"]).succeeded();
     let runs = world.path("assay/runs");
     let run = std::fs::read_dir(runs).unwrap().next().unwrap().unwrap().path();
     let file = run.join("events.jsonl");
@@ -93,7 +93,7 @@ fn damaged_run_reports_lost_events() {
 #[test]
 fn verify_detects_changed_outputs_and_index() {
     let world = World::new();
-    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "shortest"]).succeeded();
     world.write("job.fio", "[a]\nrw=read\nsize=64k\nfilename=file\n");
     world.assay(&["fio", "job.fio"]).succeeded();
     world.assay(&["list"]).succeeded();
@@ -125,7 +125,7 @@ fn verify_detects_changed_outputs_and_index() {
 #[test]
 fn page_has_no_external_references() {
     let world = World::new();
-    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "shortest"]).succeeded();
     let page = world.assay(&["report", "latest", "--format", "html"]).succeeded().out;
     for reference in ["src=\"http", "href=\"http", "url(http", "@import"] {
         assert!(!page.contains(reference), "{reference}");

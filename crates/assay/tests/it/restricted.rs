@@ -42,7 +42,7 @@ const ONE_CASE: &str = "name = \"one\"\nbudget = \"500ms\"\n\
 
 /// Brief measurement of the memory, at every placement that is visible.
 const STREAM: [&str; 8] =
-    ["stream", "--placement", "all", "--array-size", "4MiB", "--budget", "500ms", "--json"];
+    ["stream", "--placement", "all", "--array-size", "4MiB", "--budget", "shortest", "--json"];
 
 /// Job of Vdbench on a tree of files.
 const FILE_JOB: &str = "fsd=fsd1,anchor=TREE,depth=1,width=1,files=2,size=4k\n\

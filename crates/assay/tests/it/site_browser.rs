@@ -36,7 +36,7 @@ fn world_with_all_kinds() -> World {
     world.write("tiny.toml", SUITE);
     world.write("via.sh", "shift\nexec \"$@\"\n");
     let hosts = ["--hosts", "n1,n2,n3", "--via", "sh via.sh {host}"];
-    let stream = ["stream", "--bytes", "1MiB", "--threads", "1", "--budget", "1s", "-q"];
+    let stream = ["stream", "--bytes", "1MiB", "--threads", "1", "--budget", "shortest", "-q"];
     let storage = ["storage", "read", "data", "--size", "1MiB", "--for", "200ms", "--buffered"];
     for label in ["off", "on", "off", "on", "off", "on"] {
         let label = ["--label", label];

@@ -129,7 +129,7 @@ fn storage_files_command_needs_no_suite() {
         .collect();
     assert_eq!(cases.len(), 2, "{cases:?}");
     assert!(cases[0].contains("create") && cases[1].contains("stat"), "{cases:?}");
-    let shown = world.assay(&[&words[..], &["--budget", "400ms"]].concat()).succeeded().out;
+    let shown = world.assay(&[&words[..], &["--budget", "shortest"]].concat()).succeeded().out;
     assert!(shown.contains("File trees"), "{shown}");
     let listed = world.assay(&["list"]).succeeded().out;
     assert!(listed.contains("files (create)"), "{listed}");

@@ -275,7 +275,7 @@ fn target_in_memory_adds_warning() {
     let document = world.json(&[&["storage", "read", "file", "--json"], &short[..]].concat());
     assert!(has_doubt(&document, "rate", "storage"), "{document}");
     let files = ["storage", "files", ".", "--files", "5", "--operations", "create", "--json"];
-    let document = world.json(&[&files[..], &["--budget", "300ms"]].concat());
+    let document = world.json(&[&files[..], &["--budget", "shortest"]].concat());
     assert!(has_doubt(&document, "rate", "storage.files"), "{document}");
     let read = world.assay(&["fio", "--name=a", "--rw=write", "--size=1m"]).succeeded();
     assert!(read.err.contains("no storage device is measured"), "{read:?}");

@@ -28,7 +28,7 @@ const SESSIONS: [&[Step]; 3] = [
     &[
         step("assay run --budget 40s", 0, false),
         step("assay run memory --dry-run --budget 60s", 0, false),
-        step("assay stream --array-size 1MiB --budget 2s --quiet", 0, false),
+        step("assay stream --array-size 1MiB --budget shortest --quiet", 0, false),
         step("assay list", 0, true),
         step("assay linpack --blas openblass --dry-run", 4, true),
     ],
@@ -204,7 +204,7 @@ fn status_line_moves_while_terminal_waits() {
 
 /// Commands for a terminal of 60 columns: results, lists, help and errors.
 const NARROW_COMMANDS: [(&str, i32); 39] = [
-    ("assay run --budget 6s", 0),
+    ("assay run --budget shortest", 0),
     ("assay net throughput --for 2s", 0),
     ("assay net throughput --for 2s", 0),
     ("assay list", 0),

@@ -5,10 +5,10 @@ use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::{self, DistrustReason};
 
-use super::answer_rows;
+use super::{answer_rows, suspect_latency};
 use crate::build::run::estimate_parts::metric_name;
 use crate::document::{Document, Tone};
-use crate::locale::semicolon;
+use crate::locale::{semicolon, with_detail};
 use crate::words;
 
 /// Returns the level of trust in a run: that of its least trusted headline value.
@@ -57,8 +57,8 @@ pub fn suspect_run(summary: &RunSummary) -> Option<SuspectRun> {
     Some(SuspectRun { run: summary.run.id.clone(), doubt: doubt.clone() })
 }
 
-/// Returns the results that decide on the trust in a run: its headlines, or all results of a run
-/// without headlines, such as one imported from another tool.
+/// Returns the results that decide on the trust in a run: its headlines, with suspect latencies beside them,
+/// or all results of a run without headlines, such as one imported from another tool.
 pub fn judged_estimates(summary: &RunSummary) -> Vec<&MetricEstimate> {
     judged_results(summary).into_iter().map(|(_, estimate)| estimate).collect()
 }
@@ -69,7 +69,13 @@ fn judged_results(summary: &RunSummary) -> Vec<(String, &MetricEstimate)> {
     if rows.is_empty() {
         return summary.results.iter().map(|it| (metric_name(it), it)).collect();
     }
-    rows.into_iter().map(|row| (row.label, row.estimate)).collect()
+    let latencies = rows.iter().filter_map(|row| {
+        let latency = suspect_latency(summary, row.estimate)?;
+        Some((with_detail(&row.label, &metric_name(latency)), latency))
+    });
+    let latencies: Vec<(String, &MetricEstimate)> = latencies.collect();
+    let headlines = rows.into_iter().map(|row| (row.label, row.estimate));
+    headlines.chain(latencies).collect()
 }
 
 /// Returns the notice that opens the report of a run that is not sound; otherwise empty.

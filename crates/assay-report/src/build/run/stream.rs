@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::Attribute;
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::ReportSection;
 use assay_model::summary::MetricEstimate;
 
@@ -12,7 +12,7 @@ use super::estimate_parts::{is_concurrent, metric_name, number, text};
 use super::{cells, words};
 use crate::document::{Block, Details, Document, ReportTable, TableCell, Tone, left, right};
 use crate::first_seen::{distinct, group_by, group_pairs};
-use crate::locale::{join_details, join_sentences, localise_list, semicolon, word};
+use crate::locale::{comma, join_details, join_sentences, localise_list, semicolon, word};
 use crate::precision::ColumnPrefixes;
 use crate::{units, words as catalogue};
 
@@ -42,6 +42,9 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     }
     let listed = [single.as_slice(), condensed.as_slice()].concat();
     document.paragraph(Tone::Quiet, describe_conditions(context, &listed));
+    if let Some(text) = describe_choice(&all) {
+        document.paragraph(Tone::Quiet, text);
+    }
     document.paragraph(Tone::Quiet, words::byte_counting());
     add_limits(document, context, &all);
     document.blocks.extend(scaling::plot(&scaling).map(Block::Plot));
@@ -89,6 +92,17 @@ pub(super) fn table(
         ]);
     }
     table.without_empty_columns()
+}
+
+/// Names the operations whose kernel was chosen within the noise; `None` if all choices were clear.
+fn describe_choice(estimates: &[&MetricEstimate]) -> Option<String> {
+    let is_unclear = |it: &&&MetricEstimate| {
+        let fact = it.parameters.get(&Attribute::KernelWithinNoise);
+        fact == Some(&AttributeValue::Flag(true))
+    };
+    let names: Vec<String> =
+        distinct(estimates.iter().filter(is_unclear).map(|it| metric_name(it)));
+    (!names.is_empty()).then(|| words::kernels_within_noise(&names.join(comma())))
 }
 
 /// Returns the class of the domain: `l3` for `l3:4`.

@@ -14,6 +14,10 @@ pub(super) fn byte_counting() -> String {
     message!("byte-counting", copy = 16_u32, add = 24_u32, read = 8_u32)
 }
 
+pub(super) fn kernels_within_noise(operations: &str) -> String {
+    message!("kernels-within-noise", operations = operations)
+}
+
 pub(in crate::build) fn statistics(version: u32) -> String {
     let values = message!("statistics", least = SAMPLES_FOR_INTERVAL);
     join_sentences(&[values, message!("statistics-version", version = version)])

@@ -29,8 +29,10 @@ fn run_words<'w>(hosts: &'w str, relays: &'w str, more: &[&'w str]) -> Vec<&'w s
 #[test]
 fn hosts_behind_relays_are_one_run() {
     let world = world_with_relays();
-    let document = world
-        .run_fleet_json(&run_words("a[1-3],gone", "r[1-2]", &["--json", "--budget", "4s"]), 4);
+    let document = world.run_fleet_json(
+        &run_words("a[1-3],gone", "r[1-2]", &["--json", "--budget", "shortest"]),
+        4,
+    );
     for (benchmark, metric) in [("memory.stream", "triad"), ("storage", "rate")] {
         let found = crate::program::results(&document, benchmark, metric);
         let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
@@ -62,7 +64,7 @@ fn hosts_behind_relays_are_one_run() {
 #[test]
 fn lost_relay_loses_its_hosts_and_others_count() {
     let world = world_with_relays();
-    let words = run_words("a,b,dies,c", "r[1-2]", &["--json", "--budget", "4s"]);
+    let words = run_words("a,b,dies,c", "r[1-2]", &["--json", "--budget", "shortest"]);
     let document = world.run_fleet_json(&words, 4);
     assert_eq!(document["run"]["status"], "partial");
     let lost = document["warnings"].as_array().unwrap().iter();

@@ -71,7 +71,7 @@ fn sockperf_measures_latency_beside_assay() {
     let world = World::new();
     for (protocol, benchmark) in [(&[][..], "network.tcp"), (&["--udp"], "network.udp")] {
         let words = ["net", "latency", "--message-size", "64B", "--for", "1s"];
-        let by = ["--by", "assay,sockperf", "--budget", "8s", "--json"];
+        let by = ["--by", "assay,sockperf", "--budget", "30s", "--json"];
         let document = world.json(&[&words[..4], protocol, &by].concat());
         for tool in ["assay", "sockperf"] {
             let found = count(&document, benchmark, "half_round_trip", tool);
