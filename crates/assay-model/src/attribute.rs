@@ -281,8 +281,6 @@ attributes! {
     WriteRate, "write_rate", Fact, IO_RATE;
     /// Mean number of I/O in flight.
     InFlight, "in_flight", Fact, AttributeKind::Plain;
-    /// Relative difference of in flight and rate × latency.
-    LittleError, "little_error", Fact, AttributeKind::Plain;
     /// Rate of the generator without I/O.
     GeneratorRate, "generator_rate", Fact, IO_RATE;
     /// Generator rate over the reached rate.

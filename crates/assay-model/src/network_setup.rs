@@ -32,6 +32,20 @@ pub struct DeviceSetup {
     pub receive_queues: Option<NumericSetting>,
     /// Interrupt coalescing.
     pub coalescing: Option<Coalescing>,
+    /// Sizes of packets between the kernel and the device.
+    pub packet_sizes: Option<PacketSizes>,
+}
+
+/// Largest packets before the device cuts them and after the kernel has joined them; above 64 KiB
+/// they are called BIG TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PacketSizes {
+    /// Bytes of a packet to the device (`gso_max_size`), and the most that it can cut.
+    pub send: NumericSetting,
+    /// Bytes of a joined packet (`gro_max_size`).
+    pub receive_bytes: u32,
+    /// The same to and from IPv4, which has limits of its own (since Linux 6.3).
+    pub ipv4_bytes: Option<[u32; 2]>,
 }
 
 /// Driver of a device.

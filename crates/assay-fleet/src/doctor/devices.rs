@@ -4,7 +4,7 @@
 
 use assay_model::finding::FindingSeverity;
 use assay_model::network_setup::{
-    Coalescing, DeviceSetup, NumericSetting, Offloads, SwitchSetting,
+    Coalescing, DeviceSetup, NumericSetting, Offloads, PacketSizes, SwitchSetting,
 };
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -15,6 +15,10 @@ use crate::network_device::{self, NetworkDevice};
 
 /// Largest packet of standard Ethernet.
 const ETHERNET_MTU_BYTES: u64 = 1500;
+/// Largest packet between kernel and device without BIG TCP.
+const PACKET_BYTES: u32 = 65_536;
+/// Speed from which on packets of that size are too many for one CPU: 190,000 a second.
+const BIG_PACKET_BIT_PER_S: u64 = 100_000_000_000;
 /// Longest accepted interrupt delay. The round trip within one rack is about 20 µs.
 const MAX_COALESCING_US: u32 = 10;
 /// Drivers of cards that hypervisors emulate register by register; each access exits the guest
@@ -58,6 +62,20 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         severity: FindingSeverity::Skews,
         change: "ethtool -K DEVICE tso on gso on gro on rx on tx on; fixed settings depend on the driver",
         observe: |input| check_setups(input, |setup| setup.offloads.map(offloads)),
+    },
+    DoctorCheck {
+        id: "network.packet-sizes",
+        expected: "above 65536 B (BIG TCP) on devices of 100 Gbit/s or more that can cut them",
+        why: "the kernel's work for each packet limits a stream at such speeds",
+        source: "kernel documentation: networking/netdevices.rst; man 8 ip-link (gso_max_size, gro_max_size)",
+        severity: FindingSeverity::Note,
+        change: "ip link set DEVICE gso_max_size 185000 gro_max_size 185000 gso_ipv4_max_size 185000 gro_ipv4_max_size 185000",
+        observe: |input| {
+            check_devices(input, |device| {
+                let sizes = input.network.device(&device.name)?.packet_sizes?;
+                Some(packet_sizes(sizes, device.link_bit_per_s))
+            })
+        },
     },
     DoctorCheck {
         id: "network.rings",
@@ -212,6 +230,22 @@ fn offloads(offloads: Offloads) -> (bool, Phrase) {
     let reported = wanted.into_iter().chain([("LRO".into(), offloads.large_receive)]);
     let said = reported.map(|(name, switch)| Phrase::list(" ", [name, word(switch)]));
     (are_on, Phrase::list(" · ", said))
+}
+
+fn packet_sizes(sizes: PacketSizes, link_bit_per_s: Option<u64>) -> (bool, Phrase) {
+    let smallest = |[send, receive]: [u32; 2]| send.min(receive);
+    let both = smallest([sizes.send.now, sizes.receive_bytes]);
+    let used = sizes.ipv4_bytes.map_or(both, |ipv4| both.min(smallest(ipv4)));
+    let is_fast = link_bit_per_s.is_some_and(|speed| speed >= BIG_PACKET_BIT_PER_S);
+    let is_small = used <= PACKET_BYTES && sizes.send.most > PACKET_BYTES;
+    let text = phrase!(
+        "packet-sizes",
+        "sends {send}, of at most {most}, and receives {receive}",
+        send = bytes(sizes.send.now.into()),
+        most = bytes(sizes.send.most.into()),
+        receive = bytes(sizes.receive_bytes.into()),
+    );
+    (!(is_fast && is_small), text)
 }
 
 fn rings(setup: &DeviceSetup) -> Option<(bool, Phrase)> {

@@ -8,6 +8,8 @@ use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, list_nam
 use crate::mounts::{self, Mount};
 use crate::root::selected_choice;
 
+mod block_queues;
+
 /// Minimum NFS call size. Smaller calls split large blocks.
 const NFS_CALL_BYTES: u64 = 256 << 10;
 /// Events for several contexts of asynchronous I/O with a few depths of 128.
@@ -65,6 +67,42 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         severity: FindingSeverity::Note,
         change: "write more than the cache holds, or end the measurement with fsync",
         observe: |input| queue_settings(input, "write_cache").map(CheckResult::ok),
+    },
+    DoctorCheck {
+        id: "storage.iostats",
+        expected: "1 on every device",
+        why: "without these counters, reads from a cache look like reads from the device",
+        source: "kernel documentation: ABI/stable/sysfs-block (iostats)",
+        severity: FindingSeverity::Note,
+        change: "echo 1 > /sys/block/DEVICE/queue/iostats",
+        observe: |input| block_queues::expect_value(input, "iostats", "1"),
+    },
+    DoctorCheck {
+        id: "storage.merges",
+        expected: "0: the kernel merges neighbouring I/O; another value is part of the result",
+        why: "without merging, the device receives small sequential I/O one by one",
+        source: "kernel documentation: ABI/stable/sysfs-block (nomerges)",
+        severity: FindingSeverity::Note,
+        change: "echo 0 > /sys/block/DEVICE/queue/nomerges",
+        observe: |input| block_queues::expect_value(input, "nomerges", "0"),
+    },
+    DoctorCheck {
+        id: "storage.queue-cpus",
+        expected: "recorded: CPUs with a common queue wait for each other",
+        why: "a queue for each CPU needs no lock, and its interrupt arrives at the CPU that asked",
+        source: "kernel documentation: block/blk-mq.rst",
+        severity: FindingSeverity::Note,
+        change: "measure with as many threads as queues, or choose a device type with more queues",
+        observe: block_queues::cpus_of_queues,
+    },
+    DoctorCheck {
+        id: "storage.numa-node",
+        expected: "recorded: threads on another node reach the device across the link between the sockets",
+        why: "data and completions of a device of another node take the longer way",
+        source: "kernel documentation: ABI/testing/sysfs-bus-pci (numa_node)",
+        severity: FindingSeverity::Note,
+        change: "numactl --cpunodebind=NODE --membind=NODE assay storage …",
+        observe: block_queues::numa_nodes,
     },
     DoctorCheck {
         id: "storage.nfs-connections",

@@ -507,6 +507,38 @@ fn records_settings_of_block_devices() {
 }
 
 #[test]
+fn records_queues_of_block_devices() {
+    let host = TestHost::load("xeon-2s-smt");
+    let observed = |id: &str| host.finding(id).unwrap();
+    for (file, content) in [
+        ("nvme0n1/queue/iostats", "1\n"),
+        ("sda/queue/iostats", "0\n"),
+        ("nvme0n1/queue/nomerges", "0\n"),
+        ("sda/queue/nomerges", "2\n"),
+        ("nvme0n1/mq/0/cpu_list", "0, 1, 2\n"),
+        ("nvme0n1/mq/1/cpu_list", "3\n"),
+        ("sda/mq/0/cpu_list", "\n"),
+        ("nvme0n1/device/numa_node", "1\n"),
+        ("sda/device/numa_node", "-1\n"),
+    ] {
+        host.write(&format!("sys/block/{file}"), content.as_bytes());
+    }
+    let counted = "nvme0n1 1, sda 0".to_owned();
+    assert_eq!(observed("storage.iostats"), (CheckOutcome::Deviates, counted));
+    let merged = "nvme0n1 0, sda 2".to_owned();
+    assert_eq!(observed("storage.merges"), (CheckOutcome::Deviates, merged));
+    let queues = "nvme0n1 queues: 2, CPUs of a queue: at most 3".to_owned();
+    assert_eq!(observed("storage.queue-cpus"), (CheckOutcome::Ok, queues));
+    let node = "nvme0n1 on node 1".to_owned();
+    assert_eq!(observed("storage.numa-node"), (CheckOutcome::Ok, node));
+    host.write("sys/block/sda/queue/iostats", b"1\n");
+    host.write("sys/block/sda/queue/nomerges", b"0\n");
+    for id in ["storage.iostats", "storage.merges"] {
+        assert_eq!(observed(id).0, CheckOutcome::Ok, "{id}");
+    }
+}
+
+#[test]
 fn every_check_is_complete_and_unique() {
     let findings = TestHost::load("arm-neoverse").findings();
     let names: BTreeSet<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();

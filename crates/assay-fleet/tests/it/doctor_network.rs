@@ -4,7 +4,7 @@ use assay_fleet::{doctor, facts, state};
 use assay_model::finding::{CheckOutcome, DoctorFinding};
 use assay_model::network_setup::{
     Coalescing, DeviceSetup, KernelModule, NetworkPath, NetworkSetup, NumericSetting, Offloads,
-    SwitchSetting,
+    PacketSizes, SwitchSetting,
 };
 
 use crate::test_host::TestHost;
@@ -54,6 +54,11 @@ impl NetworkScene {
             send_ring: Some(NumericSetting { now: 1024, most: 1024 }),
             receive_queues: Some(NumericSetting { now: 4, most: 4 }),
             coalescing: Some(Coalescing { adaptive_receive: true, ..Coalescing::default() }),
+            packet_sizes: Some(PacketSizes {
+                send: NumericSetting { now: 65_536, most: 524_280 },
+                receive_bytes: 65_536,
+                ipv4_bytes: Some([65_536; 2]),
+            }),
         };
         let path = NetworkPath {
             host: Some("far".into()),
@@ -134,6 +139,42 @@ fn judges_offloads_except_lro() {
     };
     check(id, never, CheckOutcome::Deviates, &reported("off (fixed)", "on", "off (fixed)"));
     let silent = |it: &mut NetworkScene| it.device().offloads = None;
+    let hidden = "this property of a network device is not visible on this host";
+    check(id, silent, CheckOutcome::NotVisible, hidden);
+}
+
+/// Packets above 64 KiB matter at 100 Gbit/s, where the device can cut them.
+#[test]
+fn judges_packet_sizes_by_speed_and_device() {
+    let id = "network.packet-sizes";
+    let speed = |it: &mut NetworkScene, megabits: &str| {
+        it.host.write("sys/class/net/eth7/speed", megabits.as_bytes());
+    };
+    fn sizes(it: &mut NetworkScene) -> &mut PacketSizes {
+        it.device().packet_sizes.as_mut().expect("the machine reports sizes")
+    }
+    let usual = "eth7 sends 65536 B, of at most 524280 B, and receives 65536 B";
+    check(id, |_| (), CheckOutcome::Ok, usual);
+    check(id, |it| speed(it, "100000\n"), CheckOutcome::Deviates, usual);
+    let big = "eth7 sends 185000 B, of at most 524280 B, and receives 185000 B";
+    let enlarge = |it: &mut NetworkScene| {
+        speed(it, "200000\n");
+        sizes(it).send.now = 185_000;
+        sizes(it).receive_bytes = 185_000;
+    };
+    check(id, enlarge, CheckOutcome::Deviates, big);
+    let enlarge_both = |it: &mut NetworkScene| {
+        enlarge(it);
+        sizes(it).ipv4_bytes = Some([185_000; 2]);
+    };
+    check(id, enlarge_both, CheckOutcome::Ok, big);
+    let fixed = |it: &mut NetworkScene| {
+        speed(it, "200000\n");
+        sizes(it).send.most = 65_536;
+    };
+    let all = "eth7 sends 65536 B, of at most 65536 B, and receives 65536 B";
+    check(id, fixed, CheckOutcome::Ok, all);
+    let silent = |it: &mut NetworkScene| it.device().packet_sizes = None;
     let hidden = "this property of a network device is not visible on this host";
     check(id, silent, CheckOutcome::NotVisible, hidden);
 }

@@ -11,6 +11,8 @@ use assay_model::network_setup::{
 
 use crate::c_text::text_until_nul;
 
+mod packet_sizes;
+
 /// Request numbers from the kernel's `linux/ethtool.h`.
 const DRIVER: u32 = 0x03;
 const COALESCING: u32 = 0x0E;
@@ -44,6 +46,7 @@ pub fn read(device: &str) -> io::Result<DeviceSetup> {
         send_ring: extent(4, 8),
         receive_queues: driver.receive_queues(),
         coalescing: driver.coalescing(),
+        packet_sizes: packet_sizes::read(device),
     })
 }
 
@@ -213,6 +216,7 @@ mod tests {
         let offloads = loopback.offloads.unwrap();
         assert!(offloads.generic_segmentation.on || !offloads.generic_segmentation.fixed);
         assert_eq!(loopback.receive_ring, None);
+        assert!(loopback.packet_sizes.is_none_or(|it| it.send.now > 0));
         for unknown in ["no-such-device", "a-name-longer-than-the-kernel-allows", ""] {
             let nothing = DeviceSetup { device: unknown.to_owned(), ..DeviceSetup::default() };
             assert_eq!(read(unknown).unwrap(), nothing);

@@ -71,9 +71,14 @@ impl DoubtCount {
         asked.and_then(|it| it.parse().ok()).unwrap_or(REPEATS)
     }
 
+    /// Whether right and wrong runs are counted, on a quiet machine.
+    fn is_counted() -> bool {
+        std::env::var_os(COUNTED_REPEATS).is_some()
+    }
+
     /// Number of runs at the same time.
     fn lanes() -> usize {
-        if std::env::var_os(COUNTED_REPEATS).is_some() { COUNTED_LANES } else { 1 }
+        if Self::is_counted() { COUNTED_LANES } else { 1 }
     }
 
     /// Calls `count` in each lane, with the lane's number and its share of the repeats.
@@ -90,7 +95,7 @@ impl DoubtCount {
 
     /// Length of a run that is long enough for the doubts; shorter when many are counted.
     fn length(usual: &'static str, counted: &'static str) -> &'static str {
-        if std::env::var_os(COUNTED_REPEATS).is_some() { counted } else { usual }
+        if Self::is_counted() { counted } else { usual }
     }
 
     /// Adds a run; a wrong one is a failure unless they are counted. Returns whether it is right.
