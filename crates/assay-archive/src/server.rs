@@ -37,7 +37,7 @@ const REQUEST_TIME: Duration = Duration::from_secs(5);
 /// Interval in which the server checks whether to stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Pages to serve, and who may read them.
+/// Pages to serve, and their readers.
 #[derive(Debug)]
 pub struct ServeRequest<'a> {
     /// Runs and language of the pages.

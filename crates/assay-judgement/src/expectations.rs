@@ -104,6 +104,11 @@ impl NamedExpectations {
         summary
     }
 
+    /// Summarises several runs with the limits of their results.
+    pub fn summarize_all(&self, runs: &[Run]) -> Vec<RunSummary> {
+        runs.iter().map(|run| self.summarize(run)).collect()
+    }
+
     /// Sets the limit of each result, and adds a doubt to a result above it.
     pub fn apply_limits(&self, results: &mut [MetricEstimate]) {
         for estimate in results {

@@ -17,6 +17,7 @@ mod collective_contents;
 mod communicator;
 mod contents;
 mod fan;
+mod fan_partners;
 mod figures;
 mod forked;
 mod job_messages;
@@ -36,12 +37,12 @@ mod window;
 
 use assay_model::benchmark::Neighbors;
 
-use calls::MpiCallError;
+use calls::{MpiCallError, THREAD_START};
 use communicator::Communicator;
 use prepared_benchmark::PreparedBenchmark;
 
 pub use abi::Abi;
-pub use fan::FanPartners;
+pub use fan_partners::FanPartners;
 pub use figures::{MpiFigures, OverlapParts};
 pub use loaded_library::LoadedMpi;
 pub use message_memory::{ELEMENT_BYTES, ReductionElement, WindowBuffers, memory_bytes};
@@ -310,5 +311,9 @@ impl MpiBenchmark<'_> {
 }
 
 fn to_mpi_error<H: abi::Handle>(comm: &Communicator<H>, refused: MpiCallError) -> MpiError {
-    MpiError::Call { call: refused.call, text: comm.error_text(refused.code) }
+    let text = match refused.call {
+        THREAD_START => io::Error::from_raw_os_error(refused.code).to_string(),
+        _ => comm.error_text(refused.code),
+    };
+    MpiError::Call { call: refused.call, text }
 }

@@ -30,6 +30,13 @@ pub(crate) use time_left::Allowance;
 /// a busy machine is uncertain.
 const ADVICE_MARGIN: f64 = 1.5;
 
+/// Ratio of the least budget that is advised for a test of storage to the time besides its measurement:
+/// the length of a test may follow from the budget, of which it takes up to three quarters.
+const STORAGE_ADVICE: f64 = 4.0;
+/// Seconds between the check of the budget and the first turn. Where a busy machine is expected to be
+/// slower, its margin covers them.
+const OPENING_S: f64 = 0.05;
+
 /// Share of the budget above it after which a headline case is ended.
 const HARD_END: f64 = 0.05;
 /// Maximum share of the budget that is kept for the end of the run.
@@ -146,15 +153,24 @@ impl RunForecast {
     /// the run, which takes about as long.
     pub(crate) fn sufficient_budget_s(&self, prepared_s: f64) -> Option<f64> {
         let needs = self.needs();
-        // The length of a test of storage may follow from the budget.
-        let needed_s = |it: &CaseNeed| match it.has_pace {
-            true => it.forecast_s + 2.0 * prepared_s,
-            false => it.forecast_s - STORAGE_OVERHEAD_S,
+        let beside_s = 2.0 * prepared_s;
+        // The same condition as that of the first turn, before which the run is opened.
+        let needed_s = |need: &CaseNeed| {
+            let opening_s = if need.has_pace { 0.0 } else { OPENING_S };
+            need.forecast_s + beside_s + opening_s
         };
-        let needed_s = needs.iter().map(needed_s).fold(f64::INFINITY, f64::min);
-        let has_all_cut = !needs.is_empty() && needs.iter().all(|it| it.may_be_cut);
+        let times_s = |(case, need): (&Case, &CaseNeed)| {
+            let least_s = match uses_storage(&case.workload) {
+                true => STORAGE_ADVICE * (STORAGE_OVERHEAD_S + beside_s),
+                false => 0.0,
+            };
+            (needed_s(need), least_s.max(ADVICE_MARGIN * needed_s(need)))
+        };
+        let times_s = self.cases.iter().zip(&needs).map(times_s);
+        let (needed_s, advised_s) = times_s.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let has_all_cut = needs.iter().all(|it| it.may_be_cut);
         let is_too_short = needed_s > (1.0 + HARD_END) * self.budget_s;
-        (has_all_cut && is_too_short).then(|| round_up(ADVICE_MARGIN * needed_s))
+        (has_all_cut && is_too_short).then(|| round_up(advised_s))
     }
 
     /// Seconds after the budget at which the cases that represent the machine are ended.

@@ -146,9 +146,7 @@ pub fn import_file(
     }
     let source = ImportSource { file: &file, format };
     let earlier = match request.store {
-        Some(store) => {
-            find_imported_runs(&source, &contents.measurements, request, store)?
-        }
+        Some(store) => find_imported_runs(&source, &contents.measurements, request, store)?,
         None => EarlierImport::default(),
     };
     // A pattern of the user may find other figures under the same name.

@@ -16,14 +16,16 @@ use assay_model::failure::FailureReason;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::expand::{self, MpiChoices, PairChoices, PlanChoices};
-use assay_model::plan::{Case, Plan};
+use assay_model::plan::{Case, MissingRequirement, OmittedMeasure, Plan};
+use assay_model::quantity::Unit;
 use assay_model::run::Run;
 use assay_model::seed;
 use assay_model::suite::Suite;
-use assay_model::summary::RunSummary;
+use assay_model::summary::{RunHeader, RunSummary};
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use assay_store::Store;
+use jiff::Timestamp;
 
 use crate::coordinator::{Alone, Coordinator};
 use crate::execution::{self, PlanExecution};
@@ -156,7 +158,11 @@ pub fn prepare(request: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure> 
     let keeps_budget = request.keeps_budget;
     let mut typical = RunForecast::from_plan(&plan, &host, keeps_budget);
     typical.set_memory_costs(Some(MemoryCosts::TYPICAL));
-    execution::refuse_short_budget(&plan, &typical, 0.0)?;
+    // The time so far is not part of the budget of several hosts, but the advice leaves time for it.
+    if typical.sufficient_budget_s(0.0).is_some() {
+        let prepared_s = clock::seconds_between(began_ns, clock::now_ns());
+        execution::refuse_short_budget(&plan, &typical, prepared_s)?;
+    }
     Ok(PreparedRun { plan, host, keeps_budget, began_ns, tools, single_measurer_note: alone })
 }
 
@@ -471,8 +477,92 @@ pub fn check_summary(
             )));
     }
     if summary.results.is_empty() {
-        return Err(CommandFailure::measurement("nothing was measured")
-            .advise("give it more time with --budget"));
+        return Err(unmeasured_failure(summary));
     }
     Ok(())
+}
+
+/// Returns the failure of a run without any result. If its budget ended it, names the cases without one and
+/// another budget: the time of a program or a tool is not known before.
+fn unmeasured_failure(summary: &RunSummary) -> CommandFailure {
+    /// Ratio of the budget that is advised to the time that did not suffice.
+    const MORE: f64 = 2.0;
+    /// Seconds of a run that did not begin its cases.
+    const SHORTEST_S: f64 = 1.0;
+    let failure = CommandFailure::measurement("nothing was measured");
+    let is_cut = |it: &&OmittedMeasure| it.reason == MissingRequirement::Time;
+    let mut cut = summary.omitted.iter().filter(is_cut);
+    let took_s = duration_s(&summary.run).filter(|it| *it >= SHORTEST_S);
+    let (Some(first), Some(took_s)) = (cut.next(), took_s) else {
+        return failure.advise("give it more time with --budget");
+    };
+    let more = match cut.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (case, took) = (&first.benchmark, Phrase::approximate(took_s, Unit::Second));
+    failure
+        .with_reason(format!(
+            "the run ended at its budget, after {took}, before a first result of {case}{more}"
+        ))
+        .advise(format!(
+            "use --budget {}s or more: nothing shows how long a first result takes",
+            (MORE * took_s).ceil()
+        ))
+}
+
+/// Returns the seconds from the start of a run to its end.
+fn duration_s(run: &RunHeader) -> Option<f64> {
+    let began: Timestamp = run.started.parse().ok()?;
+    let ended: Timestamp = run.finished.as_ref()?.parse().ok()?;
+    Some(ended.duration_since(began).as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_another_budget_if_nothing_was_measured() {
+        let of_time = |case: &str| OmittedMeasure {
+            benchmark: case.to_owned(),
+            reason: MissingRequirement::Time,
+            hosts: vec![],
+        };
+        let no_host = OmittedMeasure { reason: MissingRequirement::Host, ..of_time("net") };
+        for (omitted, finished, advice) in [
+            (vec![of_time("command/a")], "2026-01-01T00:00:10.5Z", "use --budget 21s or more"),
+            (vec![of_time("a"), of_time("b")], "2026-01-01T00:00:01Z", "use --budget 2s"),
+            (vec![of_time("command/a")], "2026-01-01T00:00:00.1Z", "more time with --budget"),
+            (vec![no_host], "2026-01-01T00:00:10Z", "more time with --budget"),
+        ] {
+            let of_first = format!("before a first result of {}", omitted[0].benchmark);
+            let summary = RunSummary {
+                schema: 2,
+                statistics: 6,
+                run: RunHeader {
+                    id: "x".to_owned(),
+                    label: None,
+                    note: None,
+                    suite: "exec".to_owned(),
+                    started: "2026-01-01T00:00:00Z".to_owned(),
+                    finished: Some(finished.to_owned()),
+                    status: RunStatus::Complete,
+                    seed: None,
+                },
+                hosts: vec![],
+                results: vec![],
+                steps: vec![],
+                failures: vec![],
+                omitted,
+                warnings: vec![],
+                counters: vec![],
+            };
+            let failure = check_summary(&summary, |_| (String::new(), String::new()));
+            let failure = failure.unwrap_err();
+            assert!(failure.advice().contains(advice), "{}", failure.advice());
+            let (reason, is_known) = (failure.reason(), advice.starts_with("use"));
+            assert_eq!(reason.contains(&of_first), is_known, "{reason}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! A broken law never removes a result: it adds a doubt to it.
 
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, LimitKind, Metric, Pooling};
 use assay_model::doubt::{Doubt, FigureOrder};
 use assay_model::limit::LimitBasis;
@@ -56,12 +57,16 @@ fn check_order(estimate: &MetricEstimate) -> Option<Doubt> {
     let is_pooled = metric(estimate).is_some_and(|metric| metric.pooling == Pooling::Ratio);
     let is_by_ranks = !is_pooled && estimate.n_effective >= MIN_SAMPLES as f64;
     let bound = if is_by_ranks { median.max(upper) } else { median };
+    // Where a tool printed no median, its mean stands in for it.
+    let is_mean =
+        estimate.parameters.get(&Attribute::Statistic).is_some_and(|it| *it == "mean".into());
+    let least_tail = if is_mean { min } else { median };
     // The mean comes first: a tool without a median has it in its place.
     let laws = [
         (FigureOrder::MinMean, min, mean),
         (FigureOrder::MeanMax, mean, max),
         (FigureOrder::MinMedian, min, median),
-        (FigureOrder::MedianP99, median, p99.unwrap_or(median)),
+        (FigureOrder::MedianP99, least_tail, p99.unwrap_or(median)),
         (FigureOrder::MedianMax, if p99.is_none() { bound } else { median }, max),
         (FigureOrder::P99Max, p99.unwrap_or(median), max),
         (FigureOrder::LowMedian, lower, median),

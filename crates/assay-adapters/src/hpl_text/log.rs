@@ -99,7 +99,8 @@ impl HplLog {
         let value = left.rsplit('=').next().unwrap_or_default();
         let residual = parse_non_negative("the residual", value)?;
         if let Some(threshold) = self.threshold.filter(|threshold| residual >= *threshold) {
-            let what = format!("a residual of {residual} PASSED, but must be below {threshold}");
+            let what =
+                format!("a residual of {residual} PASSED, but must be below {threshold}");
             return Err(ToolError::InconsistentLine { what, line: line.to_owned() });
         }
         let Some(row) = self.rows.last_mut() else {

@@ -126,7 +126,6 @@ fn find_missing(what: &str) -> ToolError {
     ToolError::Missing { what: what.to_owned(), place: "standard output" }
 }
 
-/// Returns the number after the only occurrence of a text.
 /// Returns the number before the first `after`.
 fn number_before(text: &str, after: &str) -> Result<u64, ToolError> {
     let before = text.split_once(after).ok_or_else(|| find_missing(after.trim()))?.0;
@@ -134,6 +133,7 @@ fn number_before(text: &str, after: &str) -> Result<u64, ToolError> {
     parse_whole(after.trim(), before.get(from..).unwrap_or_default())
 }
 
+/// Returns the number after the only occurrence of a text.
 fn number_after<'t>(text: &'t str, before: &str) -> Result<&'t str, ToolError> {
     let mut found = text.split(before).skip(1);
     match (found.next(), found.next()) {

@@ -36,8 +36,7 @@ pub(crate) fn convert_fio_result(
     Ok(parsed)
 }
 
-/// Converts an error number of fio's job. Data that differs from what was written is no error of
-/// the system.
+/// Converts an error number of fio's job. Changed data is no error of the system.
 pub(crate) const fn fio_failure(what: String, number: u64) -> ToolError {
     match number {
         EILSEQ => ToolError::CheckFailed { verdict: what },

@@ -4,6 +4,7 @@
 use assay_model::quantity::Unit;
 
 use super::checks::Check;
+use super::words::{NO_ENDING, has_any_word};
 use super::{Linter, page_span};
 use crate::figure::PrintedFigure;
 use crate::page::PageText;
@@ -49,29 +50,59 @@ const EQUATIONS: [&str; 37] = [
     "cioè",
     "ou seja",
 ];
-/// Words with which a rate is that of a part, or of several.
-const OTHER_SHARES: [&str; 20] = [
+/// Words that begin a relative clause, too, unless they are behind a mark of [`CLAUSE_MARKS`].
+const RELATIVE: [&str; 4] = ["that is", "that's", "which is", "this is"];
+const CLAUSE_MARKS: [char; 6] = [',', '–', '—', '-', ':', '('];
+/// Whole words with which a rate is that of a part, or of several.
+const OTHER_SHARES: [&str; 44] = [
     "each",
-    "per ",
+    "per",
     "every",
     "total",
+    "totals",
+    "totally",
     "aggregate",
+    "aggregated",
     "together",
     "combined",
     "overall",
     "both",
-    "×",
-    " x ",
+    "x",
+    "copies",
+    "raid",
+    "amplification",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "eight",
+    "ten",
+    "several",
+    "many",
+    "multiple",
+    "twice",
+    "double",
+    "doubled",
+    "half",
+    "times",
     "jeweils",
-    "pro ",
-    "gesamt",
+    "pro",
+    "zwei",
+    "drei",
+    "vier",
+    "mehrere",
     "chaque",
-    "par ",
+    "par",
+    "deux",
+    "trois",
     "cada",
-    "total",
-    "каждо",
-    "每",
+    "dos",
+    "tres",
 ];
+/// Parts of such words.
+const SHARE_PARTS: [&str; 8] =
+    ["×", "replica", "replik", "répli", "mirror", "gesamt", "каждо", "每"];
 /// Marks that end a sentence or a clause of its own.
 const ENDS: [&str; 7] = [". ", "; ", "? ", "! ", "。", "；", "\n\n"];
 /// Maximum ratio of a rate to the product that roundings and powers of 1000 and 1024 explain.
@@ -99,9 +130,10 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
         let crosses_end =
             |it: &&str| text.text[first.number_span.1..third.number_span.0].contains(*it);
         if !is_alone
-            || ENDS.iter().any(|it| crosses_end(&it))
+            || ENDS.iter().any(crosses_end)
             || !between.is_some_and(is_equation)
-            || OTHER_SHARES.iter().any(|word| sentence.contains(word))
+            || has_any_word(&sentence, &OTHER_SHARES, NO_ENDING)
+            || SHARE_PARTS.iter().any(|part| sentence.contains(part))
         {
             continue;
         }
@@ -125,8 +157,11 @@ fn is_equation(between: &str) -> bool {
     let words = words.trim_end_matches(BEFORE_FIGURE).to_lowercase();
     let is_word = |word: &&&str| {
         let before = words.strip_suffix(**word);
-        before.is_some_and(|it| {
-            !word.starts_with(char::is_alphabetic) || !it.ends_with(char::is_alphabetic)
+        before.is_some_and(|it| match RELATIVE.contains(*word) {
+            true => it.trim_end_matches(char::is_whitespace).ends_with(CLAUSE_MARKS),
+            false => {
+                !word.starts_with(char::is_alphabetic) || !it.ends_with(char::is_alphabetic)
+            }
         })
     };
     between.len() <= LONGEST && EQUATIONS.iter().find(is_word).is_some()
@@ -142,7 +177,7 @@ fn sentence(text: &str, first: usize, last: usize) -> (usize, usize) {
     (start.unwrap_or(0), end.map_or(text.len(), |it| last + it))
 }
 
-/// Returns the rate of three figures with what follows from the two others; `None` if they are no size, rate
+/// Returns the rate of three figures and the product of the two others; `None` if they are no size, rate
 /// of I/O and rate of bytes, or no amount, time and rate.
 fn product<'f>(lint: &Linter<'_>, figures: &'f [PrintedFigure]) -> Option<Product<'f>> {
     let find = |wanted: &[Unit]| {

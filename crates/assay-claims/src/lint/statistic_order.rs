@@ -205,6 +205,73 @@ struct PercentileValue<'p> {
     has_verb: bool,
 }
 
+/// Words behind a time that is a difference from another one: `3 ms slower`.
+const COMPARATIVES: [&str; 53] = [
+    "slower",
+    "faster",
+    "higher",
+    "lower",
+    "longer",
+    "shorter",
+    "better",
+    "worse",
+    "more",
+    "less",
+    "later",
+    "earlier",
+    "above",
+    "below",
+    "larger",
+    "greater",
+    "smaller",
+    "quicker",
+    "langsamer",
+    "schneller",
+    "höher",
+    "niedriger",
+    "länger",
+    "kürzer",
+    "besser",
+    "schlechter",
+    "mehr",
+    "weniger",
+    "größer",
+    "kleiner",
+    "später",
+    "früher",
+    "plus",
+    "moins",
+    "más",
+    "menos",
+    "più",
+    "mais",
+    "pomalejší",
+    "rychlejší",
+    "vyšší",
+    "nižší",
+    "delší",
+    "kratší",
+    "více",
+    "méně",
+    "медленнее",
+    "быстрее",
+    "больше",
+    "меньше",
+    "выше",
+    "ниже",
+    "дольше",
+];
+
+/// Whether a value is a difference from another one: `3 ms slower`, or `+3 ms`.
+fn is_difference(text: &str, value: &PercentileValue<'_>) -> bool {
+    let blanks = [' ', '\u{a0}', '*', '_'];
+    let (figure_start, end) = (value.figure.number_span.0, value.span.1);
+    let before = text.get(value.span.0..figure_start).unwrap_or_default();
+    let after = text.get(end..).unwrap_or_default().trim_start_matches(blanks);
+    let word: String = after.chars().take_while(|c| c.is_alphabetic()).collect();
+    before.ends_with('+') || COMPARATIVES.contains(&word.to_lowercase().as_str())
+}
+
 /// Reports a sentence whose list of percentiles is out of order: `p50 4 ms, p99 3 ms`.
 pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
     /// Maximum number of bytes between a name and its figure, and between two members of a list.
@@ -251,7 +318,8 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
                 .iter()
                 .all(|low| times(high).iter().all(|high| *low > high * rounding));
         let has_words = first.has_verb || second.has_verb || JOINED_WORDS.contains(&words);
-        if is_broken && (JOINED.contains(&words) || JOINED_WORDS.contains(&words)) {
+        let is_list = JOINED.contains(&words) || JOINED_WORDS.contains(&words);
+        if is_broken && is_list && !is_difference(&text.text, second) {
             let check = if has_words { Check::PercentileWords } else { Check::PercentileOrder };
             let printed =
                 |it: &PercentileValue<'_>| text.text[it.span.0..it.span.1].trim().to_owned();

@@ -512,6 +512,11 @@ fn percentiles_with_verbs_are_checked() {
         ("The p50 is 2 ms, the p99 is 3 ms.", 0),
         ("The p50 is 3 ms, p99 rises with load to 2 ms.", 0),
         ("The p50 of A is 3 ms, the p99 of B is 2 ms.", 0),
+        // Differences.
+        ("The p90 is 4 ms, the p99 is 3 ms slower.", 0),
+        ("p50 is 3 ms, p99 is 2 ms lower.", 0),
+        ("p50 ist 3 ms, p99 ist 2 ms höher.", 0),
+        ("The p50 is 3 ms, the p99 is 2 ms with one client.", 1),
     ] {
         let findings = lint(text, None);
         assert_eq!(findings.len(), expected, "{text}: {}", format_findings(&findings));
@@ -534,7 +539,15 @@ fn products_of_a_sentence_are_checked() {
         ("Use 4 KiB blocks for 100,000 IOPS, and large ones: that limit is 2 GB/s.", 0),
         // Another sentence, another figure, or several disks.
         ("The disk does 4 KiB reads at 100,000 IOPS. That is 2 GB/s.", 0),
-        ("With 5 disks, 4 KiB reads reach 100,000 IOPS, that is 2 GB/s.", 0),
+        ("With 5 disks, 4 KiB reads get 100,000 IOPS, that is 2 GB/s.", 0),
+        ("With three disks, 4 KiB reads get 100,000 IOPS, that is 2 GB/s.", 0),
+        ("4 KiB writes get 100,000 IOPS with mirroring, which is 800 MB/s.", 0),
+        ("4 KiB writes get 100,000 IOPS on replicas, that is 1.2 GB/s.", 0),
+        // Parts of other words.
+        ("4 KiB reads reach 100,000 IOPS, that is 2 GB/s.", 1),
+        ("The upper disk does 4 KiB reads at 100,000 IOPS (that is 2 GB/s).", 1),
+        // A relative clause.
+        ("The limit for 16 KiB at 10,000 IOPS on a disk that is 250 MB/s is lower.", 0),
         ("Each disk does 4 KiB reads at 100,000 IOPS, that is 2 GB/s.", 0),
         ("---\nlang: de\n---\nSie liest 4 KiB mit 100.000 IOPS, das sind 2 GB/s.", 1),
         ("---\nlang: de\n---\nSie liest 4 KiB mit 100.000 IOPS, das sind 0,4 GB/s.", 0),

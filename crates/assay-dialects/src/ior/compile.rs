@@ -66,7 +66,7 @@ pub fn phase(options: &IorOptions, access: IorAccess, repetition: u32) -> Storag
 
 fn workload(options: &IorOptions, access: IorAccess, repetition: u32) -> StorageWorkload {
     let ranks = 0..options.ranks;
-    let checked = options.check_write || options.check_read;
+    let checked = checks(options);
     let limited = options.deadline_s > 0 && access != IorAccess::CheckWrite;
     StorageWorkload {
         targets: ranks.clone().map(|rank| target(options, access, rank, repetition)).collect(),
@@ -156,9 +156,10 @@ fn target(
         false if options.random > 1 => (0, options.aggregate_bytes()),
         false => (u64::from(part) * options.block_bytes, options.aggregate_bytes()),
     };
-    // A write that a deadline ended has left less than the whole size; a read takes it as it is.
-    let reads_reached = access != IorAccess::Write && options.status_file.is_some();
-    let is_open_ended = grows(options) || reads_reached;
+    // A write that a deadline ended has left less than the whole size; a read takes it as it is. So
+    // does a check, which would else find what was written to be checked.
+    let takes_all = options.status_file.is_some() || checks(options);
+    let is_open_ended = grows(options) || (access != IorAccess::Write && takes_all);
     StorageTarget {
         path: path_text::decode_path(&name),
         name,
@@ -188,6 +189,26 @@ fn data_seed(options: &IorOptions, part: u32) -> u64 {
 
 const fn seed_of(options: &IorOptions) -> u64 {
     if options.signature == 0 { DEFAULT_SEED } else { options.signature }
+}
+
+/// Whether data is checked.
+pub const fn checks(options: &IorOptions) -> bool {
+    options.check_write || options.check_read
+}
+
+/// Limits the reads of a phase to the transfers that were written before. `done` counts those by rank.
+pub fn limit_to_written(
+    options: &IorOptions,
+    repetition: u32,
+    done: &[u64],
+    phase: &mut StoragePhase,
+) {
+    for (rank, stream) in (0..).zip(&mut phase.workload.streams) {
+        let part = part_read_by(options, rank, repetition) as usize;
+        let written = done.get(part).copied().unwrap_or(0) * options.transfer_bytes;
+        let most = stream.stop_after_bytes.map_or(written, |most| most.min(written));
+        stream.stop_after_bytes = Some(most);
+    }
 }
 
 /// Whether the sizes are limits that the deadline comes before: files grow as they are written.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_model::workload::storage::{AccessPattern, StorageStream};
+use assay_model::workload::storage::{AccessPattern, NewFile, StorageStream};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -486,6 +486,38 @@ fn slower_ranks_catch_up_after_deadline() {
     check_rest(&three, &[1, 9, 4], &[(1, 8 << 10), (4, 5 << 10)]);
     let anywhere = format!("-N 2 -z -z -b 1k -t 1k -s 9 {wear_out}");
     check_rest(&anywhere, &[9, 4], &[(0, 5 << 10)]);
+}
+
+/// What a read fills before it checks could not fail.
+#[test]
+fn reads_that_check_fill_nothing() {
+    for (line, access, expected) in [
+        ("-r -R", IorAccess::Read, NewFile::Empty),
+        ("-r -R -D 9 -O stoneWallingWearOutIterations=5", IorAccess::Read, NewFile::Empty),
+        ("-r", IorAccess::Read, NewFile::Written),
+        ("-w -W", IorAccess::CheckWrite, NewFile::Empty),
+        ("-w -W -r -R", IorAccess::Write, NewFile::Written),
+    ] {
+        let options = read(&words(&format!("-N 2 -F -b 8k -t 1k -o f {line}"))).unwrap();
+        let phase = compile::phase(&options, access, 0);
+        assert_eq!(phase.workload.targets[0].opening.new_file, expected, "{line}");
+    }
+}
+
+#[test]
+fn reads_are_limited_to_what_was_written() {
+    for (line, expected) in [
+        ("-F -b 8k -t 1k -s 2", [3_u64 << 10, 10 << 10]),
+        ("-F -C -b 8k -t 1k -s 2", [10 << 10, 3 << 10]),
+        ("-F -b 8k -t 1k -s 2 -O stoneWallingWearOutIterations=5", [3 << 10, 5 << 10]),
+        ("-z -z -b 1k -t 1k -s 9", [3 << 10, 9 << 10]),
+    ] {
+        let options = read(&words(&format!("-N 2 -w -W -D 1 -o f {line}"))).unwrap();
+        let mut phase = compile::phase(&options, IorAccess::CheckWrite, 0);
+        compile::limit_to_written(&options, 0, &[3, 10], &mut phase);
+        let limits = phase.workload.streams.iter().map(|stream| stream.stop_after_bytes);
+        assert_eq!(limits.collect::<Vec<_>>(), expected.map(Some), "{line}");
+    }
 }
 
 proptest! {

@@ -88,9 +88,9 @@ impl KernelSelection<'_> {
 pub struct KernelChoice {
     /// Name of the kernel.
     pub name: &'static str,
-    /// Whether it was faster than all others in each round of the last comparison. Otherwise the choice
-    /// is within its noise: other kernels may be as fast.
-    pub is_clear: bool,
+    /// Whether other kernels may be as fast: in all rounds of the last comparison, it was not always the
+    /// fastest. Not if the time ended before: the choice then shows nothing of the others.
+    pub is_within_noise: bool,
 }
 
 /// First comparison: all styles of the widest instruction set. Passes are long compared with the
@@ -323,14 +323,14 @@ impl Stream {
             all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
         let (mut styles, _) = self.rank_kernels(&widest, &qualifying, &selection)?;
         if selection.is_late() {
-            return Ok(KernelChoice { name: styles[0].name, is_clear: styles.len() == 1 });
+            return Ok(KernelChoice { name: styles[0].name, is_within_noise: false });
         }
         styles.truncate(FINALISTS);
         let has_finalist_style =
             |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
         let left: Vec<_> = all.into_iter().filter(has_finalist_style).collect();
-        let (ranked, is_clear) = self.rank_kernels(&left, &last, &selection)?;
-        Ok(KernelChoice { name: ranked[0].name, is_clear })
+        let (ranked, is_within_noise) = self.rank_kernels(&left, &last, &selection)?;
+        Ok(KernelChoice { name: ranked[0].name, is_within_noise })
     }
 
     /// Returns the seconds that [`Stream::pick_best`] takes for arrays of many windows, without a
@@ -342,7 +342,7 @@ impl Stream {
         FIRST_COMPARISON.duration_s(widest) + SECOND_COMPARISON.duration_s(finals)
     }
 
-    /// Returns the kernels, the fastest first, and whether the first one is clearly faster than the others.
+    /// Returns the kernels, the fastest first, and whether others are within the noise of the first one.
     fn rank_kernels(
         &mut self,
         kernels: &[&'static KernelInfo],
@@ -353,8 +353,8 @@ impl Stream {
         let condensed = ratios.iter().map(|it| (contest.condense)(it.clone()));
         let mut ranked: Vec<_> = kernels.iter().copied().zip(condensed).zip(&ratios).collect();
         ranked.sort_by(|x, y| x.0.1.total_cmp(&y.0.1));
-        let is_clear = ranked.len() == 1 || ranked.first().is_some_and(|it| wins_clearly(it.1));
-        Ok((ranked.into_iter().map(|((info, _), _)| info).collect(), is_clear))
+        let is_within_noise = ranked.first().is_some_and(|it| loses_a_round(it.1));
+        Ok((ranked.into_iter().map(|((info, _), _)| info).collect(), is_within_noise))
     }
 
     /// Returns each kernel's times over the fastest time of the same round, of all complete rounds. A kernel
@@ -473,10 +473,11 @@ pub fn bytes_moved(operation: StreamOperation, bytes_per_array: usize) -> u64 {
     operation.arrays_counted() * bytes_per_array as u64
 }
 
-/// Whether a kernel was the fastest of each round, by its times over the fastest ones: of equal kernels, one
-/// wins all of five rounds with a probability of at most 1 / 2⁵ (sign test).
-fn wins_clearly(ratios: &[f64]) -> bool {
-    ratios.len() >= SECOND_COMPARISON.rounds && ratios.iter().all(|ratio| *ratio <= 1.0)
+/// Whether a kernel was not the fastest of each round, by its times over the fastest ones, if all rounds of
+/// the second comparison ended. Of k equal kernels, one wins all five rounds with a probability of 1 / k⁴:
+/// 1 / 16 of two.
+fn loses_a_round(ratios: &[f64]) -> bool {
+    ratios.len() >= SECOND_COMPARISON.rounds && ratios.iter().any(|ratio| *ratio > 1.0)
 }
 
 fn minimum(values: Vec<f64>) -> f64 {

@@ -9,6 +9,9 @@ use crate::library::SharedLibrary;
 
 use super::abi::Handle;
 
+/// Name of the system's call that starts a thread; the code of its error is the system's.
+pub(super) const THREAD_START: &str = "pthread_create";
+
 /// MPI call that returned an error.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MpiCallError {

@@ -12,7 +12,7 @@ use assay_model::benchmark::{Collective, Neighbors};
 
 use super::abi::{Constants, Handle};
 use super::calls::{MpiCalls, MpiResult, PersistentCollectiveCalls, check_call};
-use super::fan::FanPartners;
+use super::fan_partners::FanPartners;
 use super::process_set::{ProcessSet, ProcessSetCalls};
 
 /// Buffer size for an error's text; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.

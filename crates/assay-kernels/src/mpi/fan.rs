@@ -10,15 +10,6 @@ use super::timing::{EachTurn, MpiPass, TurnTimer, WholeBatch};
 
 use assay_model::benchmark::MpiBenchmarkKind;
 
-/// Partners of a rank, on other hosts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FanPartners {
-    /// Whether this rank is on the host that exchanges messages with all others.
-    pub is_center: bool,
-    /// Ranks of the other hosts for a rank of that host, and one rank of it for all other ranks.
-    pub partners: Vec<u32>,
-}
-
 impl<H: Handle> PreparedBenchmark<'_, H> {
     /// Returns the payload of all pairs of partners over the mean of the times of the senders.
     pub(super) fn measure_fan(&mut self, pass: &MpiPass) -> MpiResult<MpiFigures> {

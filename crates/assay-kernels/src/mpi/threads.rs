@@ -1,13 +1,15 @@
 //! Ping-pongs between several threads of two ranks, with a library that is initialised for them.
 //!
 //! The messages are numbered. Each thread of a rank takes every n-th of them, where n is the number of
-//! threads of that rank, so that all are answered whatever the two numbers are.
+//! threads of that rank, so that all are answered with any two numbers.
 
 use std::ffi::c_int;
+use std::io;
+use std::sync::OnceLock;
 use std::thread;
 
 use super::abi::Handle;
-use super::calls::{MpiCallError, MpiResult};
+use super::calls::{MpiCallError, MpiResult, THREAD_START};
 use super::communicator::Communicator;
 use super::contents::{fill_bytes, has_contents, message_seed};
 use super::figures::MpiFigures;
@@ -139,10 +141,11 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         self.receive.as_mut_slice::<u8>().fill(0xff);
         let (slots, comm) = (self.message_slots(), SharedCommunicator(self.comm));
         let Some(role) = pair_role(self.comm) else { return Ok(Vec::new()) };
-        in_threads(threads as u64, |thread| {
+        let exchange = |thread: u64| {
             let tag = thread as c_int;
             slots.ping_pong(comm.get(), role, thread, (tag, tag))
-        })?;
+        };
+        in_threads(threads as u64, || Ok(()), exchange)?;
         let received = self.receive.as_slice::<u8>();
         let is_correct = |slot: usize| {
             let message = &received[slot * bytes..(slot + 1) * bytes];
@@ -159,8 +162,8 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         }
     }
 
-    /// Runs `timed` messages after `warm_up` untimed ones. Returns what `time` returns in each
-    /// thread of this rank.
+    /// Runs `timed` messages after `warm_up` untimed ones, once the threads of all ranks exist.
+    /// Returns the results of `time` in the threads of this rank.
     fn run_threads<T: Send>(
         &mut self,
         warm_up: u64,
@@ -168,11 +171,15 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         time: impl Fn(&Communicator<H>, ThreadShare, &mut dyn FnMut() -> MpiResult) -> MpiResult<T>
         + Sync,
     ) -> MpiResult<Vec<(ThreadShare, T)>> {
-        let Some(role) = pair_role(self.comm) else { return Ok(Vec::new()) };
+        let Some(role) = pair_role(self.comm) else {
+            self.comm.barrier()?;
+            return Ok(Vec::new());
+        };
         let (senders, receivers) = (u64::from(self.threads.0), u64::from(self.threads.1));
         let threads = if role.is_lower { senders } else { receivers };
         let (slots, comm) = (self.message_slots(), SharedCommunicator(self.comm));
-        in_threads(threads, |thread| {
+        let await_peers = || comm.get().barrier();
+        in_threads(threads, await_peers, |thread| {
             let share = ThreadShare::new(thread, threads, warm_up, timed);
             let mut number = share.first;
             let mut turn = || {
@@ -189,27 +196,70 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     }
 }
 
-/// Runs `work` in each of `count` threads; the results are in the order of their numbers.
+const fn refused(code: c_int) -> MpiCallError {
+    MpiCallError { call: THREAD_START, code }
+}
+
+/// Runs `work` in each of `count` threads; the results are in the order of their numbers. The threads
+/// begin together, after `on_ready`, which is called once all of them exist.
+///
+/// # Errors
+/// The system's reason if a thread cannot be started, and the error of `on_ready`: no thread has done
+/// anything then. Otherwise the first error of `work`.
 fn in_threads<T: Send>(
     count: u64,
+    on_ready: impl FnOnce() -> MpiResult,
     work: impl Fn(u64) -> MpiResult<T> + Sync,
 ) -> MpiResult<Vec<T>> {
-    let work = &work;
-    let refused = MpiCallError { call: "pthread_create", code: -1 };
+    // Whether the threads work: the messages of one that does not exist would never be answered.
+    let gate = OnceLock::<bool>::new();
+    let (work, is_released) = (&work, &gate);
     thread::scope(|scope| {
-        let spawn = |number| thread::Builder::new().spawn_scoped(scope, move || work(number));
-        let running: Vec<_> = (0..count).map(spawn).collect();
-        let join = |thread: std::io::Result<thread::ScopedJoinHandle<'_, MpiResult<T>>>| {
-            let ended = thread.map_err(|_| refused)?.join();
-            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let spawn = |number| {
+            let held = move || match is_released.wait() {
+                true => work(number),
+                false => Err(refused(libc::EAGAIN)),
+            };
+            thread::Builder::new().spawn_scoped(scope, held)
         };
-        running.into_iter().map(join).collect()
+        let spawned: io::Result<Vec<_>> = (0..count).map(spawn).collect();
+        let ready = spawned
+            .map_err(|why| refused(why.raw_os_error().unwrap_or(libc::EAGAIN)))
+            .and_then(|threads| on_ready().map(|()| threads));
+        let _ = gate.set(ready.is_ok());
+        let join = |thread: thread::ScopedJoinHandle<'_, MpiResult<T>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        ready?.into_iter().map(join).collect()
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
     use super::*;
+
+    #[test]
+    fn threads_begin_once_all_exist_or_not_at_all() {
+        let is_ready = AtomicBool::new(false);
+        let on_ready = || {
+            is_ready.store(true, Ordering::SeqCst);
+            Ok(())
+        };
+        let work = |number| Ok((number, is_ready.load(Ordering::SeqCst)));
+        let results = in_threads(3, on_ready, work).unwrap();
+        assert_eq!(results, [(0, true), (1, true), (2, true)]);
+
+        let worked = AtomicU64::new(0);
+        let on_ready = || Err(MpiCallError { call: THREAD_START, code: libc::EAGAIN });
+        let work = |_| {
+            worked.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        };
+        assert_eq!(in_threads(3, on_ready, work).unwrap_err().code, libc::EAGAIN);
+        assert_eq!(worked.into_inner(), 0);
+    }
 
     #[test]
     fn threads_take_each_message_once() {

@@ -128,6 +128,7 @@ pub(super) fn fill_blocks(
     (serial, target): (u64, u64),
 ) {
     let unit_bytes = duplicates.unit_bytes as usize;
+    let group = random::mix(duplicates.group);
     let mut at = address;
     let mut rest = memory;
     while !rest.is_empty() {
@@ -135,8 +136,8 @@ pub(super) fn fill_blocks(
         let (part, after) = rest.split_at_mut((unit_bytes - within).min(rest.len()));
         let block = duplicates.first_block + at / duplicates.unit_bytes;
         let seed = match duplicates.contents(block) {
-            Some(number) => random::mix(!number),
-            None => random::mix(random::mix(serial) ^ random::mix(target) ^ block),
+            Some(number) => random::mix(group ^ !number),
+            None => random::mix(random::mix(serial) ^ random::mix(target ^ group) ^ block),
         };
         fill_by_position(part, within, compressible, (seed, unit_bytes));
         at += part.len() as u64;
@@ -311,6 +312,7 @@ mod tests {
     fn block_contents_do_not_depend_on_the_size_of_writes() {
         let duplicates = BlockDuplicates {
             unit_bytes: 8192,
+            group: 0,
             first_block: 3,
             blocks: 64,
             unique: 20,
@@ -332,6 +334,25 @@ mod tests {
         for page in whole.chunks(4096) {
             assert!(page[3072..].iter().all(|byte| *byte == 0));
         }
+    }
+
+    #[test]
+    fn blocks_of_different_groups_differ() {
+        let mut memory = vec![0; 2 * 64 * 4096];
+        for (half, group) in memory.chunks_mut(64 * 4096).zip(0..) {
+            let (blocks, unique, sets) = (64, 20, 5);
+            let duplicates = BlockDuplicates {
+                unit_bytes: 4096,
+                group,
+                first_block: 0,
+                blocks,
+                unique,
+                sets,
+            };
+            fill_blocks(half, 0, 0.0, &duplicates, (1, 0));
+        }
+        let blocks: std::collections::HashSet<&[u8]> = memory.chunks(4096).collect();
+        assert_eq!(blocks.len(), 2 * (20 + 5));
     }
 
     #[test]

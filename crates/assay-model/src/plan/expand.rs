@@ -233,11 +233,16 @@ fn unmet_requirement(
 }
 
 /// Merges cases with the same identifier, which request the same: sums their time and takes the
-/// strictest precision.
+/// strictest precision. Those of another number of threads get an identifier of their own.
 fn merge_cases(cases: Vec<Case>) -> Vec<Case> {
     let mut merged: Vec<Case> = Vec::new();
-    let mut indices = BTreeMap::new();
-    for case in cases {
+    let mut indices: BTreeMap<String, usize> = BTreeMap::new();
+    for mut case in cases {
+        let threads = |case: &Case| case.workload.cpus().len();
+        let known = indices.get(&case.id).and_then(|at| merged.get(*at));
+        if known.is_some_and(|known| threads(known) != threads(&case)) {
+            case.id = format!("{}/threads={}", case.id, threads(&case));
+        }
         let index = *indices.entry(case.id.clone()).or_insert(merged.len());
         let Some(known) = merged.get_mut(index) else {
             merged.push(case);

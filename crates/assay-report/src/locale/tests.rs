@@ -167,6 +167,7 @@ fn every_language_translates_doctor_checks() {
     let folder =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay-fleet/src/doctor");
     let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let files = files.filter(|it| it.is_file());
     let source: String = files.map(|it| std::fs::read_to_string(it).unwrap()).collect();
     let text = |check: &str, name: &str| {
         let (_, rest) = check.split_once(&format!("{name}: \""))?;

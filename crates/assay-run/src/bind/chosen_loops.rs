@@ -108,7 +108,7 @@ mod tests {
             huge_pages: true,
         };
         let mut chosen = ChosenLoops::default();
-        let choice = |name| KernelChoice { name, is_clear: true };
+        let choice = |name| KernelChoice { name, is_within_noise: false };
         let winners = vec![
             (StreamOperation::Copy, choice("avx2-nt")),
             (StreamOperation::Triad, choice("avx512")),

@@ -46,7 +46,7 @@ fn turn(
                 None => {
                     let best = choose_kernel(&config, &mut stream, known, recorder)?;
                     recorder.add_fact(Attribute::Kernel, best.name);
-                    if !best.is_clear {
+                    if best.is_within_noise {
                         recorder.add_fact(Attribute::KernelWithinNoise, true);
                     }
                     recorder.add_fact(Attribute::ByteCounting, "STREAM");

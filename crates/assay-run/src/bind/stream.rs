@@ -86,7 +86,7 @@ fn choose_kernels(
         for domain in &work.domains {
             let key = series_key(work, *operation, domain);
             recorder.add_series_fact(key.clone(), Attribute::Kernel, kernel.name);
-            if !kernel.is_clear {
+            if kernel.is_within_noise {
                 recorder.add_series_fact(key, Attribute::KernelWithinNoise, true);
             }
         }

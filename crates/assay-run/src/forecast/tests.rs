@@ -2,6 +2,8 @@
 
 use assay_model::benchmark::RdmaTest;
 use assay_model::plan::StoppingRule;
+use assay_model::workload::io500::Io500Workload;
+use assay_model::workload::storage::{StorageTest, StorageWorkload};
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, RdmaWorkload, StreamWorkload,
 };
@@ -162,6 +164,57 @@ fn names_a_budget_that_suffices_for_a_first_result() {
         let forecast = RunForecast { keeps_budget, ..kept(cases.clone()) };
         let found_s = forecast.sufficient_budget_s(prepared_s);
         assert_eq!(found_s, expected_s, "{} {keeps_budget} {prepared_s}", cases.len());
+    }
+}
+
+/// Four write phases of 5 s, and as long for the others.
+#[test]
+fn budget_of_io500_counts_all_phases() {
+    let workload = Io500Workload {
+        folder: "/data".into(),
+        tasks: 1,
+        stonewall_s: 5,
+        ior_easy_bytes: 1 << 21,
+        ior_hard_segments: 1,
+        mdtest_easy_files: 1,
+        mdtest_hard_files: 1,
+        seed: 1,
+    };
+    for (budget_s, expected_s) in [(31.0, Some(61.0)), (61.0, None)] {
+        let case = case("a", Workload::Io500(Box::new(workload.clone())), budget_s);
+        let plan = Plan::new("test", budget_s, vec![case]);
+        let forecast = RunForecast::from_plan(&plan, &HostFacts::default(), true);
+        assert_eq!(forecast.sufficient_budget_s(0.1), expected_s, "{budget_s}");
+    }
+}
+
+/// A test of storage that is not refused begins, although opening the run takes 0.02 s. An advised budget
+/// is not refused, even if the length of the test grows with it.
+#[test]
+fn accepted_budget_suffices_for_storage() {
+    let forecast = |length_s, budget_s| {
+        let workload = StorageWorkload::new(vec![], vec![], Some(length_s));
+        let workload = Workload::Storage(Box::new(StorageTest::new("a", workload)));
+        let plan = Plan::new("test", budget_s, vec![case("a", workload, length_s)]);
+        RunForecast::from_plan(&plan, &HostFacts::default(), true)
+    };
+    for (length_s, budget_s, expected_s) in [
+        (10.0, 9.0, Some(16.0)),
+        (10.0, 10.0, Some(16.0)),
+        (10.0, 10.1, None),
+        (0.7, 1.0, Some(2.0)),
+        (0.2, 0.3, Some(2.0)),
+        (0.2, 0.8, None),
+    ] {
+        let mut asked = forecast(length_s, budget_s);
+        assert_eq!(asked.sufficient_budget_s(0.1), expected_s, "{length_s} {budget_s}");
+        asked.begin_earlier(0.12);
+        let is_left_out = asked.allowance("a", 0.0) == Allowance::Nothing;
+        assert_eq!(is_left_out, expected_s.is_some(), "{length_s} {budget_s}");
+        let Some(advised_s) = expected_s else { continue };
+        for length_s in [length_s, 0.75 * advised_s] {
+            assert_eq!(forecast(length_s, advised_s).sufficient_budget_s(0.1), None);
+        }
     }
 }
 

@@ -211,6 +211,8 @@ impl RunForecast {
                 TimePriority::Headline | TimePriority::Optional => it.first_result_s(),
             })
             .sum();
+        // The preparation and the end of a run are part of a budget that is kept.
+        let needed_s = needed_s - self.waited_s.min(0.0);
         let budget = Phrase::approximate(self.budget_s, Unit::Second);
         let too_short = (cut > 0).then(|| {
             phrase!(

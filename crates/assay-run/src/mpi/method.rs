@@ -118,13 +118,17 @@ const fn workers_name(kind: MpiBenchmarkKind) -> Option<&'static str> {
     }
 }
 
+/// Returns the numbers of threads of rank 0 and of rank 1 that exchange messages; `None` if each rank has
+/// one, in which the benchmark runs.
+pub fn message_threads(options: &MpiOptions) -> Option<(u32, u32)> {
+    workers(options).filter(|_| options.test.kind() == MpiBenchmarkKind::ThreadsLatency)
+}
+
 /// Returns the number of messages that a rank has memory for: those of a window, or one for each
 /// thread.
 pub fn messages_at_once(options: &MpiOptions) -> u32 {
-    match (options.test.kind(), workers(options)) {
-        (MpiBenchmarkKind::ThreadsLatency, Some((first, second))) => first.max(second),
-        _ => window(options),
-    }
+    message_threads(options)
+        .map_or_else(|| window(options), |(first, second)| first.max(second))
 }
 
 /// OSU's default number of messages in flight.

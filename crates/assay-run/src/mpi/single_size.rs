@@ -19,10 +19,10 @@ use super::options::MpiOptions;
 /// Length of one batch in seconds: long against a clock reading, and short enough for hundreds of
 /// batches in a second.
 const BATCH_S: f64 = 1e-3;
-/// Turns of the first, rough measurement; a turn is one iteration of OSU's loop.
+/// Turns of the first, rough measurement, of each thread; a turn is one iteration of OSU's loop.
 const ROUGH_TURNS: u64 = 20;
-/// The same for turns that take milliseconds: windows of large messages, and messages beyond
-/// [`HEAVY_BYTES`].
+/// The same for turns that take milliseconds: windows of large messages, large messages of several
+/// threads, and messages beyond [`HEAVY_BYTES`].
 const ROUGH_HEAVY_TURNS: u64 = 2;
 /// OSU's default for the largest message between two ranks.
 const HEAVY_BYTES: u64 = 4 << 20;
@@ -74,8 +74,9 @@ pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResu
         options.preset == MpiPreset::Assay && method::has_single_turns(options.test);
     if has_default_percentile || !options.percentiles.is_empty() {
         let singles = world.broadcast_number(single_message_count(&result, step))?;
-        result.messages_s =
-            exchange.time_turns(result.warm_up.min(ROUGH_TURNS), singles as usize)?;
+        let minimum = method::message_threads(options).map_or(0, |_| most_threads(options));
+        let warm_up = result.warm_up.min(ROUGH_TURNS).max(minimum);
+        result.messages_s = exchange.time_turns(warm_up, singles as usize)?;
     }
     if options.validate {
         let warm_up = MpiPass {
@@ -115,18 +116,27 @@ fn measure_batches(
     exchange: &mut MpiBenchmark<'_>,
     step: &SizeStep<'_>,
 ) -> Result<MpiSizeResult, MpiError> {
-    let is_windowed = step.options.test.kind().is_windowed();
-    let is_heavy = step.bytes > HEAVY_BYTES || is_windowed && method::is_large(step.bytes);
-    let rough_turns = if is_heavy { ROUGH_HEAVY_TURNS } else { ROUGH_TURNS };
+    let threads = method::message_threads(step.options);
+    let most_threads = most_threads(step.options);
+    let has_many_messages = step.options.test.kind().is_windowed() || threads.is_some();
+    let is_heavy =
+        step.bytes > HEAVY_BYTES || has_many_messages && method::is_large(step.bytes);
+    let rough_turns = most_threads * if is_heavy { ROUGH_HEAVY_TURNS } else { ROUGH_TURNS };
     let warm_up = step.options.warm_up.unwrap_or(rough_turns);
     let start = Instant::now();
     let rough = MpiPass { warm_up, iterations: rough_turns, timing: Timing::Batch };
-    exchange.time_batch(&rough)?;
-    let turn_s = start.elapsed().as_secs_f64() / (rough_turns + warm_up) as f64;
-    let batch_turns = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
-    let iterations = step.options.iterations.unwrap_or(world.broadcast_number(batch_turns)?);
-    // The first turn after a barrier differs from the following ones.
-    let pass = MpiPass { warm_up: 1, iterations, timing: Timing::Batch };
+    let figures = exchange.time_batch(&rough)?;
+    let (turn_s, minimum_turns) = match (figures, threads) {
+        // The starts of the threads do not count. All threads of rank 0 send at once.
+        (MpiFigures::Latency { seconds }, Some((senders, _))) => {
+            (2.0 * seconds / f64::from(senders.max(1)), rough_turns)
+        }
+        _ => (start.elapsed().as_secs_f64() / (rough_turns + warm_up) as f64, 1),
+    };
+    let turns = batch_turns(turn_s, minimum_turns, most_threads);
+    let iterations = step.options.iterations.unwrap_or(world.broadcast_number(turns)?);
+    // The first turn after a barrier, of each thread, differs from the following ones.
+    let pass = MpiPass { warm_up: most_threads, iterations, timing: Timing::Batch };
     let mut size =
         MpiSizeResult { bytes: step.bytes, iterations, warm_up, ..MpiSizeResult::default() };
     let stopping = StoppingRule {
@@ -148,6 +158,18 @@ fn measure_batches(
             return Ok(size);
         }
     }
+}
+
+/// Returns the larger number of threads of the two ranks that exchange messages.
+fn most_threads(options: &MpiOptions) -> u64 {
+    let (first, second) = method::message_threads(options).unwrap_or((1, 1));
+    u64::from(first.max(second).max(1))
+}
+
+/// Returns the number of turns of a batch, at least `minimum`, as many for each thread.
+fn batch_turns(turn_s: f64, minimum: u64, threads: u64) -> u64 {
+    let turns = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
+    turns.max(minimum).next_multiple_of(threads)
 }
 
 /// Returns the number of single messages that fit into their share of the time.
@@ -204,6 +226,14 @@ mod tests {
     use assay_model::benchmark::MpiBenchmarkKind;
 
     use super::*;
+
+    #[test]
+    fn each_thread_has_as_many_turns_of_a_batch() {
+        assert_eq!(batch_turns(2e-6, 1, 1), 500);
+        assert_eq!(batch_turns(1.0, 1, 1), 1);
+        assert_eq!(batch_turns(2e-6, 60, 3), 501);
+        assert_eq!(batch_turns(1e-4, 20 * 127, 127), 20 * 127);
+    }
 
     #[test]
     fn figures_match_benchmark_metrics() {

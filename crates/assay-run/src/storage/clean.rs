@@ -135,7 +135,7 @@ fn unrecognised_failure(files: usize) -> Option<CommandFailure> {
     )
 }
 
-/// Removes the file of a record, or only checks what would happen.
+/// Removes the file of a record, or only checks whether it would.
 fn remove_or_look(
     record: &CreatedRecord,
     request: CleanRequest<'_>,

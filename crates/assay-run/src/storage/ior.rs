@@ -31,6 +31,7 @@ use crate::listener::Listener;
 use crate::recording::{self, Recording, RecordingRequest};
 use crate::stored_outcome::ToolOutcome;
 
+mod old_data;
 mod rank_details;
 mod test;
 
@@ -126,6 +127,7 @@ fn check_test(
         return volume::check(&plan, &FilePlan::default(), &allowed).map_err(refusal);
     }
     test::check_readable(options).map_err(refusal)?;
+    old_data::refuse(options).map_err(refusal)?;
     plan_check::check(&plan, &allowed, extent)
 }
 

@@ -113,7 +113,7 @@ pub fn run(
     on: &mut MdtestListener<'_>,
 ) -> Result<MdtestReport, CommandFailure> {
     let options = report.options.clone();
-    rank_details::begin_file(&options)?;
+    rank_details::check(&options)?;
     let mut folders = TestFolders::open(&options, folder)?;
     let mut recording = Recording::begin(opening, listener)?;
     on(MdtestEvent::RunStarted { report: &report });
@@ -122,7 +122,8 @@ pub fn run(
     {
         on(MdtestEvent::StatusFileMissing { file });
     }
-    let verdict = run_tests((&mut report, &mut folders, tasks), &mut recording, stop, on);
+    let verdict = rank_details::begin_file(&options)
+        .and_then(|()| run_tests((&mut report, &mut folders, tasks), &mut recording, stop, on));
     let is_stopped = stop.load(Ordering::Relaxed);
     let cleaned = folders.close(verdict.is_err() || is_stopped, on);
     let verdict = match is_stopped {

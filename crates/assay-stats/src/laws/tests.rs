@@ -102,7 +102,10 @@ fn broken_order_names_figures_that_exist() {
         })
     };
     // A tool without a median has its mean as the median.
-    assert_eq!(order(|e| (e.median, e.mean, e.min) = (15.0, 15.0, 20.0)), Some(FigureOrder::MinMean));
+    assert_eq!(
+        order(|e| (e.median, e.mean, e.min) = (15.0, 15.0, 20.0)),
+        Some(FigureOrder::MinMean)
+    );
     assert_eq!(order(|e| (e.median, e.mean) = (11.0, 11.0)), Some(FigureOrder::MeanMax));
     assert_eq!(order(|e| e.median = 11.0), Some(FigureOrder::MedianMax));
 }

@@ -19,8 +19,9 @@ use crate::quantile::{LEVEL, percentiles, supports_quantile};
 use crate::ratio::PooledRatio;
 use crate::tails::Tails;
 
-/// Relative width of the buckets in which tools count: 1/64 in fio.
-const TOOL_BUCKET_WIDTH: f64 = 1.0 / 64.0;
+/// Largest relative width of the buckets in which tools count: 1/64 in fio, a quarter of a power of
+/// two in elbencho.
+const TOOL_BUCKET_WIDTH: f64 = 0.19;
 
 #[derive(Debug)]
 pub struct EstimateContext<'m> {
@@ -220,7 +221,7 @@ fn apply_tool_figures(estimate: &mut MetricEstimate, series: &SeriesRecord) {
     let carries = |name: &String| {
         let percent = name.strip_prefix('p').and_then(|it| it.parse::<f64>().ok());
         let (Some(count), Some(percent)) = (reported.count, percent) else { return true };
-        supports_quantile(count as f64, percent / 100.0)
+        percent >= 100.0 || supports_quantile(count as f64, percent / 100.0)
     };
     // The value of a bucket may be beyond every value in it.
     let max = reported.max.filter(|_| estimate.unit == Unit::Second);

@@ -734,8 +734,7 @@ fn uses_tool_figures_without_samples() {
         let counted = ToolFigures { count: Some(count), ..figures.clone() };
         let script = case("d", "fio", latency()).samples("latency", None, &[1.0]);
         let series = script.last_series();
-        let script =
-            script.push(|_| RunEvent::Figures { series, figures: counted.clone() });
+        let script = script.push(|_| RunEvent::Figures { series, figures: counted.clone() });
         let found = summarize(&run(vec![script.finished(StopReason::Tool)], None));
         assert_eq!(found.results[0].percentiles, expected, "{count}");
     }

@@ -43,6 +43,13 @@ struct KnownFile {
     runs: Vec<String>,
 }
 
+impl KnownFile {
+    fn describe(&self) -> String {
+        let Self { file, runs } = self;
+        format!("{file} is stored already, as {}; --again stores it again", runs.join(", "))
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct ImportedFile {
     file: String,
@@ -86,40 +93,27 @@ pub(crate) fn import(
     let (mut text, mut status) = (String::new(), ExitStatus::Success);
     for path in in_order_of_time(&typed.files) {
         if cancel.load(Ordering::Relaxed) {
-            let failure = CommandFailure::measurement("the import was interrupted")
-                .advise("the listed files are stored: repeat the command for the others");
-            terminal.note_failure(&failure);
-            status = status.max(ExitStatus::from_failure(failure.kind));
+            terminal.note_failure(&interrupted());
+            status = status.max(ExitStatus::from_failure(interrupted().kind));
             break;
         }
         let file = path.display().to_string();
-        let summarize = |runs: &[Run]| -> Vec<RunSummary> {
-            runs.iter().map(|run| expectations.summarize(run)).collect()
-        };
         let summaries = match importing::import_file(path, &request) {
             Ok(FileImport::Known(stored)) => {
-                let runs = list_ids(&stored);
-                let ids = runs.join(", ");
-                let what =
-                    format!("{file} is stored already, as {ids}; --again stores it again");
-                terminal.note(&what);
-                document.known.push(KnownFile { file, runs });
-                summarize(&stored)
+                let known = KnownFile { file, runs: list_ids(&stored) };
+                terminal.note(&known.describe());
+                document.known.push(known);
+                expectations.summarize_all(&stored)
             }
             Ok(FileImport::New(imported)) => {
-                let summaries = summarize(&imported.runs);
+                let summaries = expectations.summarize_all(&imported.runs);
                 let listed = ImportedFile::new(file, &imported, &summaries, typed.no_store);
                 let lines = format_imported(&listed);
                 if typed.answer.is_interactive() {
-                    let wrapped = terminal.wrap(&lines);
-                    terminal.print_line(&wrapped);
+                    print_imported(&lines, typed.no_store.then_some(&imported.runs), terminal);
                 }
                 text.push_str(&lines);
                 document.imported.push(listed);
-                if typed.no_store && typed.answer.is_interactive() {
-                    let table = build::run_table(&build_run_table(&imported.runs));
-                    terminal.print(&terminal.render_document(&table));
-                }
                 summaries
             }
             Err(failure) => {
@@ -129,8 +123,8 @@ pub(crate) fn import(
                 continue;
             }
         };
+        let is_text = typed.answer.is_interactive();
         for summary in &summaries {
-            let is_text = typed.answer.is_interactive();
             status = status.max(report_run(&expectations, summary, is_text, terminal));
         }
     }
@@ -141,6 +135,21 @@ pub(crate) fn import(
         page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
     Ok(status.code())
+}
+
+fn interrupted() -> CommandFailure {
+    CommandFailure::measurement("the import was interrupted")
+        .advise("the listed files are stored: repeat the command for the others")
+}
+
+/// Prints what became of a file, with the results of runs that are not stored.
+fn print_imported(lines: &str, unstored: Option<&Vec<Run>>, terminal: &mut Terminal) {
+    let wrapped = terminal.wrap(lines);
+    terminal.print_line(&wrapped);
+    if let Some(runs) = unstored {
+        let table = build::run_table(&build_run_table(runs));
+        terminal.print(&terminal.render_document(&table));
+    }
 }
 
 /// Returns the files in the order in which they were written: runs of one second keep the order of their

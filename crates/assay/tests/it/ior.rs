@@ -99,6 +99,23 @@ fn seed_of_the_data_counts_and_not_the_size_of_transfers() {
     ior(&world, "-N 1 -b 282048 -t 141024 -G 28 -r -R -k -o checked").failed_with(4);
 }
 
+/// What a write leaves of an older file is not damage: after its deadline, and between random offsets.
+#[test]
+fn checks_of_an_old_file_are_those_of_the_write() {
+    let world = World::new();
+    ior(&world, "-N 1 -b 32m -t 1m -G 1 -w -k -o old").succeeded();
+    // Transfers are so small that the deadline comes first.
+    ior(&world, "-N 1 -b 32m -t 8 -G 2 -w -W -r -R -D 1 -k -o old").succeeded();
+    ior(&world, "-N 1 -b 32m -t 1m -G 2 -r -R -k -o old").failed_with(4);
+    ior(&world, "-N 2 -F -b 256k -t 4k -G 1 -w -k -o own").succeeded();
+    let random = "-N 2 -F -z -z -b 4k -t 4k -s 64 -G 2 -w -W -r -R -k -o own";
+    ior(&world, random).succeeded();
+    ior(&world, "-N 2 -F -b 256k -t 4k -G 2 -r -R -k -o own").failed_with(4);
+    let refused = ior(&world, &format!("{random} -C")).failed_with(2).err;
+    assert!(refused.contains("need files that do not exist yet"), "{refused}");
+    ior(&world, "-N 2 -F -z -z -C -b 4k -t 4k -s 64 -w -W -r -R -o new").succeeded();
+}
+
 #[test]
 fn random_offsets_with_csv_summary() {
     let world = World::new();

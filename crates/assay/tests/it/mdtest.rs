@@ -233,6 +233,31 @@ fn status_file_limits_files_only() {
 }
 
 #[test]
+fn refused_runs_leave_the_figures_of_tasks() {
+    let world = World::new();
+    let details = "--saveRankPerformanceDetails=r.csv";
+    mdtest(&world, &format!("-n 2 -F -C -r -d d {details}")).succeeded();
+    let figures = std::fs::read_to_string(world.path("r.csv")).unwrap();
+    assert_eq!(figures.lines().count(), 3, "{figures}");
+    for (line, expected) in [
+        (format!("-n 2 -F -C -r -d no/folder {details}"), "cannot be made"),
+        (format!("-n 2 -F -C -W 1 -x ./r.csv -d d {details}"), "r.csv"),
+        (format!("-n 2 -F -T -x ./new.csv -d d {details} --dryRun"), "there is no folder d"),
+    ] {
+        let refused = mdtest(&world, &line);
+        assert!(refused.code != 0 && refused.err.contains(expected), "{line}: {refused:?}");
+        assert_eq!(std::fs::read_to_string(world.path("r.csv")).unwrap(), figures, "{line}");
+    }
+    let same = "-n 2 -F -C -W 1 -x ./new -d d --saveRankPerformanceDetails=new";
+    let refused = mdtest(&world, same).failed_with(2).err;
+    assert!(refused.contains("both name new"), "{refused}");
+    let nowhere = "-n 2 -F -C -r -d d --saveRankPerformanceDetails=no/r.csv";
+    let refused = mdtest(&world, nowhere);
+    assert!(refused.code != 0 && refused.err.contains("cannot write no/r.csv"), "{refused:?}");
+    assert!(!world.path("d").exists());
+}
+
+#[test]
 fn kept_folders_need_no_descriptors() {
     let world = World::new();
     let words = ["-c", "ulimit -n 200; exec \"$@\"", "sh"];

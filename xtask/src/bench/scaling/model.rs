@@ -246,8 +246,8 @@ mod tests {
         let bytes: f64 = (0..20)
             .map(|step| {
                 let (rows, columns) = (4_800 - 240 * step, 4_800 - 240 * (step + 1));
-                let strips = columns as f64 / 120.0;
-                8.0 * rows as f64 * (240.0 * strips + 2.0 * columns as f64)
+                let (rows, columns) = (f64::from(rows), f64::from(columns));
+                8.0 * rows * (240.0 * columns / 120.0 + 2.0 * columns)
             })
             .sum();
         assert!(found.seconds > bytes / 1e9, "{found:?}");

@@ -135,13 +135,15 @@ impl ConditionSource<'_> {
         }
         let FioCounts { entries, runtime_s, job_seconds, .. } = *self.counts;
         let asked = self.whole("numjobs").unwrap_or(0).max(entries);
-        if asked > 1 {
-            return Some(asked);
-        }
         let is_near_whole =
             |jobs: &f64| *jobs >= 0.98 && (jobs - jobs.round()).abs() <= 0.02 * jobs;
         let by_time =
             Some(job_seconds / runtime_s).filter(|_| runtime_s >= 0.1 && job_seconds > 0.0);
+        if asked > 1 {
+            // A group of several sections has as many jobs of each.
+            let more = by_time.filter(|jobs| is_near_whole(jobs) && *jobs > 1.5 * asked as f64);
+            return Some(more.map_or(asked, |jobs| jobs.round() as u64));
+        }
         let by_size = self.job_size().map(|size| self.counts.bytes.iter().sum::<f64>() / size);
         let by_size = by_size.filter(|jobs| jobs.fract() == 0.0);
         let jobs = by_size.or(by_time).filter(is_near_whole)?.round();

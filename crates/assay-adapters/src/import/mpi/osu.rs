@@ -152,7 +152,7 @@ pub(super) fn read_osu(text: &str) -> Result<FileContents, ToolError> {
 /// processes.
 #[derive(Debug, Default)]
 struct LinesBeforeTitle {
-    /// Number of each end, with the name of what is counted and OSU's default.
+    /// Number of each end, with the counted noun and OSU's default.
     workers: Vec<(&'static str, &'static str, String)>,
     lengths: Vec<u32>,
     is_created: bool,
@@ -195,7 +195,7 @@ impl LinesBeforeTitle {
     }
 }
 
-/// Parses `Number of Sender threads: 1` or `Number of forked processes in sender: 2`: what is counted,
+/// Parses `Number of Sender threads: 1` or `Number of forked processes in sender: 2`: the counted noun,
 /// OSU's numbers for both ranks, and the number.
 fn parse_workers(line: &str) -> Option<(&'static str, &'static str, &str)> {
     let (name, count) = line.trim_start_matches("Number of ").split_once(':')?;

@@ -25,9 +25,8 @@ pub(super) fn parse_rate(
     let ratio = bit_per_s * seconds / transferred;
     // Short times and few digits are rounded much.
     if seconds >= 1.0 && transferred > 0.0 && bit_per_s > 0.0 && !(0.5..=2.0).contains(&ratio) {
-        let what = format!(
-            "{amount} {amount_unit} in {seconds:.2} s are not {rate} {rate_unit}"
-        );
+        let what =
+            format!("{amount} {amount_unit} in {seconds:.2} s are not {rate} {rate_unit}");
         return Err(ToolError::Contradiction { what });
     }
     if transferred > 0.0 && seconds > 0.0 && count_digits(rate) < 3.min(count_digits(amount)) {

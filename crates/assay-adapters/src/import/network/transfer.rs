@@ -187,7 +187,8 @@ impl ImportedTransfer {
         };
         // Rates without times are those of one time.
         let has_times = sent.seconds > 0.0 && received.seconds > 0.0;
-        let amount = |rate: MeanRate| if has_times { rate.bytes() } else { rate.bit_per_s / 8.0 };
+        let amount =
+            |rate: MeanRate| if has_times { rate.bytes() } else { rate.bit_per_s / 8.0 };
         let (sent, received) = (amount(sent), amount(received));
         // Without a direction they are different transfers at once.
         if self.direction.is_none() || received <= sent * (1.0 + BYTES_TOLERANCE) {

@@ -137,6 +137,7 @@ fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
         return Err(conflict(placed, why, "leave one out"));
     }
     verification::check_verify_only(placed)?;
+    verification::check_saved_state(placed)?;
     if job.behaviour.ramp_bytes > 0 {
         check_ramp_size(placed)?;
     }

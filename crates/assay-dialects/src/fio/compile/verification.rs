@@ -69,7 +69,7 @@ fn verifies_writes(job: &FioOptions) -> bool {
     job.verify == VerifyMode::On && job.rw.writes && job.read_back
 }
 
-/// Whether the writes of a job are only counted, to read back what another run wrote.
+/// Whether the writes of a job are only counted, to read back those of another run.
 pub(super) fn writes_nothing(job: &FioOptions) -> bool {
     job.contents.only_verifies && job.rw.writes
 }
@@ -96,7 +96,18 @@ pub(super) fn check_verify_only(placed: &LocatedOptions) -> Result<(), FioJobErr
     Ok(())
 }
 
-/// Limits what a job reads to verify it to the writes of its saved state.
+/// Rejects a warm-up of a job whose number of writes is saved: those of the warm-up are not in the results.
+pub(super) fn check_saved_state(placed: &LocatedOptions) -> Result<(), FioJobError> {
+    let (job, _) = placed;
+    let saves = job.contents.saves_state && job.verify == VerifyMode::On && job.rw.writes;
+    if saves && job.ramp_s > 0.0 {
+        let why = "verify_state_save excludes ramp_time, whose writes are not counted";
+        return Err(conflict(placed, why, "leave out ramp_time"));
+    }
+    Ok(())
+}
+
+/// Limits the reads of a verification to the writes of its saved state.
 pub(super) fn apply_state(
     order: &mut JobOrder,
     placed: &LocatedOptions,

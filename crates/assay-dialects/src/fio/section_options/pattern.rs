@@ -5,7 +5,7 @@
 pub struct ContentOptions {
     /// `verify=pattern`: blocks contain `verify_pattern`, and reads are compared with it.
     pub verifies_pattern: bool,
-    /// `verify_only`: what another run wrote is read back.
+    /// `verify_only`: the writes of another run are read back.
     pub only_verifies: bool,
     /// `verify_state_save`: the number of writes is written to a file at the end.
     pub saves_state: bool,

@@ -25,7 +25,7 @@ fn logs_without_averaging_keep_a_journal() {
 /// The seed of the third job with `lfsr` ends with three set bits, as many as its register has.
 #[test]
 fn rejects_conflicts_with_location() {
-    check_cases(36, &expect_file!["cases/conflicts.txt"], render_refused);
+    check_cases(37, &expect_file!["cases/conflicts.txt"], render_refused);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use assay_model::workload::storage::{BlockDuplicates, StorageTarget, Verify};
 
 use super::super::definitions::DuplicateParameters;
 use super::Compiler;
+use super::phase::common_value;
 
 /// Storage whose blocks are divided together: all that has the general parameters, or that of one
 /// definition.
@@ -35,23 +36,28 @@ impl Compiler<'_, '_> {
             return;
         }
         let mut resolved: BTreeMap<Member, BlockDuplicates> = BTreeMap::new();
+        let mut ratios: BTreeMap<Member, Option<f64>> = BTreeMap::new();
         for (group, members) in self.storage_groups() {
             let own = group.and_then(|index| definitions.storages[index].duplicates);
-            let Some(parameters) = own.or(general) else { continue };
-            let Some(divided) = self.divide_blocks(&parameters, &members) else { return };
+            let completed = own.map(|own| own.inherit(general)).or(general);
+            let Some(parameters) = completed else { continue };
+            let Some(divided) = self.divide_blocks(&parameters, group, &members) else {
+                return;
+            };
             resolved.extend(divided);
+            ratios.extend(members.into_iter().map(|(member, _)| (member, parameters.ratio)));
         }
         let hosts = self.execution.host_indices.clone();
-        for (phase, index) in self.execution.plan.phases.iter_mut().zip(0..) {
+        let runs = self.execution.plan.phases.iter_mut().zip(&mut self.execution.runs);
+        for ((phase, label), index) in runs.zip(0_usize..) {
             let hosts: Option<&Vec<usize>> = hosts.get(index);
+            let mut found = Vec::new();
             for (target, position) in phase.workload.targets.iter_mut().zip(0..) {
                 let member = (hosts.map(|it| it[position]), target.path.clone());
                 target.duplicates = resolved.get(&member).copied();
+                found.push(ratios.get(&member).copied().flatten());
             }
-        }
-        let ratio = general.and_then(|parameters| parameters.ratio);
-        for label in &mut self.execution.runs {
-            label.parameters.dedup_ratio = ratio;
+            label.parameters.dedup_ratio = common_value(found.into_iter());
         }
     }
 
@@ -77,6 +83,7 @@ impl Compiler<'_, '_> {
     fn divide_blocks(
         &mut self,
         parameters: &DuplicateParameters,
+        group: StorageGroup,
         members: &[(Member, u64)],
     ) -> Option<Vec<(Member, BlockDuplicates)>> {
         let spot = parameters.spot;
@@ -98,9 +105,10 @@ impl Compiler<'_, '_> {
             return None;
         }
         let blocks: u64 = members.iter().map(|(_, bytes)| bytes / unit_bytes).sum();
-        let wanted = match parameters.sets.is_percent {
-            true => blocks as f64 * parameters.sets.value / 100.0,
-            false => parameters.sets.value,
+        let sets = parameters.sets();
+        let wanted = match sets.is_percent {
+            true => blocks as f64 * sets.value / 100.0,
+            false => sets.value,
         };
         let different = blocks as f64 / ratio;
         if ratio > 1.0 && blocks > 0 && wanted > different {
@@ -120,6 +128,7 @@ impl Compiler<'_, '_> {
         let divided = members.iter().map(|(member, bytes)| {
             let duplicates = BlockDuplicates {
                 unit_bytes,
+                group: group.map_or(0, |index| index as u64 + 1),
                 first_block,
                 blocks,
                 unique: (different - wanted) as u64,

@@ -9,6 +9,7 @@ use assay_model::workload::storage::{
 
 use super::super::{RateLabel, ResourceCounts, RunLabel, RunParameters};
 use super::Compiler;
+use super::phase::common_value;
 use crate::vdbench::commands::{Commands, DataLimits};
 
 /// Threads per storage definition, as in Vdbench.
@@ -45,7 +46,10 @@ impl Compiler<'_, '_> {
             }
         }
         self.execution.runs.iter_mut().for_each(|label| label.number += 1);
-        let label = format_label(&targets, bytes, self.definitions.general.compression);
+        let mut label = format_label(&targets, bytes, self.definitions.general.compression);
+        // It writes the storage of all runs.
+        let ratios = self.execution.runs.iter().map(|run| run.parameters.dedup_ratio);
+        label.parameters.dedup_ratio = common_value(ratios);
         let (name, loops) = (label.name.clone(), label.loops.clone());
         let workload = self.format_workload(targets, bytes);
         self.execution.runs.insert(0, label);

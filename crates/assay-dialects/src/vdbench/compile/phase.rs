@@ -366,7 +366,7 @@ fn divide_threads(threads: u32, share: &RateShare) -> u32 {
 }
 
 /// Returns the common value, or `None` if the values differ.
-fn common_value(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+pub(super) fn common_value(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)
 }

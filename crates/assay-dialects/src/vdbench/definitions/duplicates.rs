@@ -10,7 +10,7 @@ pub(in crate::vdbench) struct DuplicateParameters {
     /// Blocks for each different one.
     pub(in crate::vdbench) ratio: Option<f64>,
     /// Number of different blocks that repeat, or their share in percent.
-    pub(in crate::vdbench) sets: Number,
+    sets: Option<Number>,
     /// The first parameter.
     pub(in crate::vdbench) spot: SourceSpan,
 }
@@ -20,7 +20,21 @@ impl DuplicateParameters {
     const SETS: Number = Number { value: 5.0, is_percent: true };
 
     fn new(spot: SourceSpan) -> Self {
-        Self { ratio: None, sets: Self::SETS, spot }
+        Self { ratio: None, sets: None, spot }
+    }
+
+    /// Returns these parameters, completed by the general ones.
+    pub(in crate::vdbench) fn inherit(self, general: Option<Self>) -> Self {
+        Self {
+            ratio: self.ratio.or_else(|| general?.ratio),
+            sets: self.sets.or_else(|| general?.sets),
+            spot: self.spot,
+        }
+    }
+
+    /// Returns the number of different blocks that repeat, or their share in percent.
+    pub(in crate::vdbench) fn sets(&self) -> Number {
+        self.sets.unwrap_or(Self::SETS)
     }
 }
 
@@ -43,7 +57,7 @@ pub(in crate::vdbench) fn apply(
             let values = values::parse_values(lines, parameter).unwrap_or_default();
             match values.first().map(|it| &it.value) {
                 Some(Scalar::Number(sets)) if sets.value > 0.0 => {
-                    all.get_or_insert(DuplicateParameters::new(spot)).sets = *sets;
+                    all.get_or_insert(DuplicateParameters::new(spot)).sets = Some(*sets);
                 }
                 _ => {
                     lines

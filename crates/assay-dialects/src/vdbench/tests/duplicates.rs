@@ -20,7 +20,7 @@ fn blocks_of_all_storage_are_divided_together() {
     // Vdbench's default, 5 % of all blocks, is a part of the half that differs.
     let expected = |first_block| {
         let (blocks, unique, sets) = (49_152, 22_118, 2457);
-        Some(BlockDuplicates { unit_bytes: 4096, first_block, blocks, unique, sets })
+        Some(BlockDuplicates { unit_bytes: 4096, group: 0, first_block, blocks, unique, sets })
     };
     assert_eq!(found, [expected(0), expected(16_384)]);
 }
@@ -32,8 +32,44 @@ fn storage_with_own_parameters_is_divided_by_itself() {
          sd=sd2,lun=/b,size=64m,dedupratio=4,dedupsets=100",
     );
     let (blocks, unique, sets) = (8192, 1948, 100);
-    let own = BlockDuplicates { unit_bytes: 8192, first_block: 0, blocks, unique, sets };
+    let own =
+        BlockDuplicates { unit_bytes: 8192, group: 2, first_block: 0, blocks, unique, sets };
     assert_eq!(found, [None, Some(own)]);
+}
+
+#[test]
+fn own_parameters_are_completed_by_the_general_ones() {
+    // 64 MiB have 16,384 blocks of 4 KiB.
+    for (general, own, numbers) in [
+        ("dedupratio=2,dedupunit=4k", "dedupsets=100", (8192 - 100, 100)),
+        ("dedupunit=4k,dedupsets=100", "dedupratio=4", (4096 - 100, 100)),
+        ("dedupratio=2,dedupunit=4k,dedupsets=7", "dedupratio=4,dedupsets=64", (4096 - 64, 64)),
+    ] {
+        let other =
+            if general.contains("dedupratio") { "sd=sd1,lun=/a,size=64m\n" } else { "" };
+        let found = duplicates(&format!("{general}\n{other}sd=sd2,lun=/b,size=64m,{own}"));
+        let last = found.last().copied().flatten().unwrap();
+        assert_eq!((last.unique, last.sets), numbers, "{general} {own}");
+    }
+}
+
+#[test]
+fn the_ratio_of_a_run_is_that_of_its_storage() {
+    let execution = compile_valid(
+        "dedupratio=2,dedupunit=4k,formatsds=yes\n\
+         sd=sd1,lun=/a,size=64m,dedupratio=4\nsd=sd2,lun=/b,size=64m\n\
+         wd=wd1,sd=sd1\nwd=wd2,sd=sd2\n\
+         rd=default,iorate=max,elapsed=10,interval=1\n\
+         rd=rd1,wd=wd1\nrd=rd2,wd=wd2\nrd=rd3,wd=wd*\n",
+    );
+    let ratios = execution.runs.iter().map(|run| run.parameters.dedup_ratio);
+    let expected = [None, Some(4.0), Some(2.0), None];
+    assert_eq!(ratios.collect::<Vec<_>>(), expected, "the format first");
+    let execution = compile_valid(&format!(
+        "dedupunit=4k,formatsds=yes\nsd=sd1,lun=/a,size=64m,dedupratio=4\n{RUN}"
+    ));
+    let ratios = execution.runs.iter().map(|run| run.parameters.dedup_ratio);
+    assert_eq!(ratios.collect::<Vec<_>>(), [Some(4.0); 2]);
 }
 
 #[test]

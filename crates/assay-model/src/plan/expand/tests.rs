@@ -245,6 +245,18 @@ fn merges_duplicate_placements() {
 }
 
 #[test]
+fn other_threads_are_another_case() {
+    let text = "name = \"x\"\nbudget = \"60s\"\n\
+         [[measure]]\nbenchmark = \"compute.linpack\"\nn = 448\n\
+         [[measure]]\nbenchmark = \"compute.linpack\"\nn = 448\nthreads = 1\n\
+         [[measure]]\nbenchmark = \"compute.linpack\"\nn = 448\nthreads = 1\n";
+    let suite = crate::suite::parse_suite(text).unwrap();
+    let plan = plan_of_suite(&suite, "assay").unwrap();
+    let ids: Vec<&str> = plan.cases.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, ["compute.linpack/n=448", "compute.linpack/n=448/threads=1"]);
+}
+
+#[test]
 fn merges_equal_measures_of_suites() {
     let suite = |name: &str, text: &str| {
         crate::suite::parse_suite(&format!("name = \"{name}\"\nbudget = \"60s\"\n{text}"))

@@ -59,7 +59,7 @@ impl MessageSocket {
         Ok(true)
     }
 
-    /// Receives what has arrived; `None` if nothing has.
+    /// Receives the arrived bytes; `None` if there are none.
     ///
     /// # Errors
     /// The system's error; `ConnectionReset` if the peer has closed the connection.

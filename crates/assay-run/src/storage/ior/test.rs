@@ -20,7 +20,7 @@ use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
 use super::{
-    IorEvent, IorListener, IorStep, format_now, rank_details, target_capacity,
+    IorEvent, IorListener, IorStep, format_now, old_data, rank_details, target_capacity,
     transfers_by_rank,
 };
 use crate::failure::CommandFailure;
@@ -42,6 +42,8 @@ pub(super) struct RunningIorTest<'a> {
     folders: Vec<PathBuf>,
     held: Arc<OpenTargets>,
     tasks: JobTasks,
+    /// Whether only the writes of each repetition are read, because the rest may be older.
+    reads_written_only: bool,
 }
 
 /// Returns the storage options of a test.
@@ -116,8 +118,17 @@ impl<'a> RunningIorTest<'a> {
     ) -> Self {
         let capacity = target_capacity(&options);
         let test = IorTestResult { options, began: format_now(), capacity, results: vec![] };
-        let (held, tasks) = (Arc::default(), tasks.clone());
-        Self { test, number, store, stop, failed: None, folders: vec![], held, tasks }
+        Self {
+            test,
+            number,
+            store,
+            stop,
+            failed: None,
+            folders: vec![],
+            held: Arc::default(),
+            tasks: tasks.clone(),
+            reads_written_only: false,
+        }
     }
 
     fn run_options(&self) -> RunOptions {
@@ -168,6 +179,8 @@ impl<'a> RunningIorTest<'a> {
             }
             if self.test.options.wear_out {
                 self.run_worn_out(repetition, record)?;
+            } else if self.reads_written_only {
+                self.run_written_only(repetition, record)?;
             } else {
                 self.run_repetition(repetition, record)?;
             }
@@ -189,7 +202,9 @@ impl<'a> RunningIorTest<'a> {
         self.create_folders()?;
         let options = &self.test.options;
         check_readable(options)?;
-        runner::check(&compile(options, 0).0, &self.run_options())
+        old_data::refuse(options)?;
+        self.reads_written_only = old_data::may_be_read(options);
+        runner::check(&compile(&self.test.options, 0).0, &self.run_options())
     }
 
     fn create_folders(&mut self) -> Result<(), CommandFailure> {
@@ -304,6 +319,29 @@ impl<'a> RunningIorTest<'a> {
             record.report(&mut self.test, step, &first, &rest)?;
         }
         self.test.options.wear_out_transfers = asked;
+        Ok(())
+    }
+
+    /// Runs a repetition whose reads are only of what its write has written.
+    fn run_written_only(
+        &mut self,
+        repetition: u32,
+        record: &mut IorTestRecorder<'_, '_, '_>,
+    ) -> Result<(), CommandFailure> {
+        let mut done = vec![];
+        for access in compile(&self.test.options, repetition).1 {
+            let mut phase = compile::phase(&self.test.options, access, repetition);
+            if access != IorAccess::Write {
+                let options = &self.test.options;
+                compile::limit_to_written(options, repetition, &done, &mut phase);
+            }
+            let step = self.step(repetition, access);
+            let Some(outcome) = self.run_single_phase(phase, step, record)? else { continue };
+            if access == IorAccess::Write {
+                done = transfers_by_rank(&self.test.options, &outcome);
+            }
+            record.report(&mut self.test, step, &outcome, &[])?;
+        }
         Ok(())
     }
 

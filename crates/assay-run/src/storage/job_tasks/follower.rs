@@ -49,7 +49,7 @@ pub fn follow(job: &MpiJob, stop: &AtomicBool) -> Result<(), CommandFailure> {
             TaskRequest::Phase(phase) => follower
                 .take_part(|on_ready| follower.run_share(&phase, on_ready).map(to_reply))?,
             TaskRequest::Items(pass) => {
-                follower.take_part(|on_ready| follower.run_items(pass.as_deref(), on_ready))?
+                follower.take_part(|on_ready| follower.run_items(pass.as_deref(), on_ready))?;
             }
             TaskRequest::Sync => {
                 rustix::fs::sync();

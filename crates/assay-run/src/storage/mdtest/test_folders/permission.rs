@@ -14,7 +14,7 @@ use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::StoragePlan;
 use assay_store::mount;
 
-use super::super::{record, status_file};
+use super::super::{rank_details, record, status_file};
 use super::run_options;
 use crate::failure::CommandFailure;
 use crate::storage::created_files::{self, CreatedFiles, CreatedRecord};
@@ -45,6 +45,7 @@ pub fn check(options: &MdtestOptions, store: Option<&Path>) -> Result<(), Comman
     }
     refuse_same_folders(options)?;
     status_file::check(options)?;
+    rank_details::check(options)?;
     check_space(options)
 }
 
