@@ -58,14 +58,14 @@ fn findings_of_guest() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm, docker)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm, docker)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
-            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.mtu, network.link-speed, network.driver, network.offloads, network.packet-sizes, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kvm, docker)
             mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm, docker)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm, docker)
-            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
+            storage.scheduler, storage.queue, storage.write-cache, storage.iostats, storage.merges, storage.queue-cpus, storage.numa-node NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
             storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots Ok: no NFS volume is mounted
             load.average Deviates: 1.76 over the last minute
             load.processes Ok: none
@@ -122,14 +122,14 @@ fn findings_of_untuned_server() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible on this host
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible on this host
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
-            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible on this host
+            network.mtu, network.link-speed, network.driver, network.offloads, network.packet-sizes, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible on this host
             rdma.link NotVisible: an RDMA device is not visible on this host
             mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible on this host
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible on this host
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible on this host
-            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible on this host
+            storage.scheduler, storage.queue, storage.write-cache, storage.iostats, storage.merges, storage.queue-cpus, storage.numa-node NotVisible: /sys/block is not visible on this host
             storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots Ok: no NFS volume is mounted
             load.average Ok: 0.08 over the last minute
             load.processes NotVisible: the list of all processes is not visible on this host
@@ -184,14 +184,14 @@ fn findings_of_tuned_guest_without_huge_pages() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (hyperv)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (hyperv)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
-            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.mtu, network.link-speed, network.driver, network.offloads, network.packet-sizes, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (hyperv)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (hyperv)
             mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (hyperv)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (hyperv)
-            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible in this guest or container (hyperv)
+            storage.scheduler, storage.queue, storage.write-cache, storage.iostats, storage.merges, storage.queue-cpus, storage.numa-node NotVisible: /sys/block is not visible in this guest or container (hyperv)
             storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
             load.average Ok: 0.00 over the last minute
             load.processes NotVisible: the list of all processes is not visible in this guest or container (hyperv)
@@ -247,14 +247,14 @@ fn findings_of_arm_guest() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
-            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.mtu, network.link-speed, network.driver, network.offloads, network.packet-sizes, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kvm)
             mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm)
-            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kvm)
+            storage.scheduler, storage.queue, storage.write-cache, storage.iostats, storage.merges, storage.queue-cpus, storage.numa-node NotVisible: /sys/block is not visible in this guest or container (kvm)
             storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
             load.average NotVisible: the load average is not visible in this guest or container (kvm)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kvm)
@@ -310,14 +310,14 @@ fn findings_of_limited_container() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kubernetes)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kubernetes)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
-            network.mtu, network.link-speed, network.driver, network.offloads, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.mtu, network.link-speed, network.driver, network.offloads, network.packet-sizes, network.rings, network.receive-queues, network.channels, network.coalescing, network.interrupts, network.interrupt-place, network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kubernetes)
             mpi.library, mpi.root, mpi.transport, mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.installations NotVisible: no MPI in PATH or the usual folders
             mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kubernetes)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kubernetes)
-            storage.scheduler, storage.queue, storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kubernetes)
+            storage.scheduler, storage.queue, storage.write-cache, storage.iostats, storage.merges, storage.queue-cpus, storage.numa-node NotVisible: /sys/block is not visible in this guest or container (kubernetes)
             storage.nfs-connections, storage.nfs-call-size, storage.nfs-slots Ok: no NFS volume is mounted
             load.average NotVisible: the load average is not visible in this guest or container (kubernetes)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
