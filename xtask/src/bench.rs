@@ -280,6 +280,7 @@ mod tests {
         let known: BTreeSet<String> = suites
             .map(|suite| format!("{}.toml", suite.file))
             .chain(scripts.map(|name| format!("{name}.sh")))
+            .chain(scaling::SUITE.rsplit('/').next().map(str::to_owned))
             .collect();
         let found = fs::read_dir(crate::root().join("suites/bench")).unwrap();
         let found: BTreeSet<String> =

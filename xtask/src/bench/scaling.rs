@@ -15,7 +15,7 @@ use crate::command;
 mod model;
 
 const PAGE: &str = "docs/scaling.md";
-const SUITE: &str = "suites/bench/scaling.toml";
+pub(super) const SUITE: &str = "suites/bench/scaling.toml";
 /// Orders of the solutions of [`SUITE`]; the last one gives the rate of the update.
 const ORDERS: [usize; 3] = [2_000, 4_000, 8_000];
 /// Rate of the update over that within a panel (`PANEL_COST` of
