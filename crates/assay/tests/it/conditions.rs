@@ -415,6 +415,8 @@ fn second_interruption_ends_switch_command() {
     let mut child = start_switched_run(&world, first, "two\n");
     send_signal(child.id(), "INT");
     wait_until_told(&world, "back\n");
+    // A signal within 0.3 s belongs to the first one.
+    std::thread::sleep(std::time::Duration::from_millis(400));
     send_signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().signal(), Some(2));
     let mut err = String::new();

@@ -342,7 +342,7 @@ fn share_of_reads_is_a_factor_from_reads_to_writes() {
     let suite = std::fs::read_to_string(example("storage-mix.toml")).unwrap();
     let small = "operation = \"mix\"\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"";
     world.write("mix.toml", &suite.replace("operation = \"mix\"", small));
-    let words = ["run", "mix.toml", "--target", "data", "-q", "--budget", "6s", "--json"];
+    let words = ["run", "mix.toml", "--target", "data", "-q", "--budget", "shortest", "--json"];
     let levels = ["--factor", "reads=100,50,0", "--blocks", "2"];
     let document = world.json(&[&words[..], &levels].concat());
     let metrics = document["metrics"].as_array().unwrap();
