@@ -29,6 +29,8 @@ const TRIES: usize = 3;
 const COUNTED_LANES: usize = 4;
 /// Bytes of the file system's own that a run of few I/O may move.
 const METADATA_BYTES: f64 = 2e6;
+/// Bytes of frames that are no IP, such as the question for an address: the firewall counts none.
+const OTHER_FRAMES: f64 = 1e4;
 /// Size of the files, which are read from the device once and then many times from the cache.
 const FILE_SIZE: &str = "8MiB";
 
@@ -425,7 +427,8 @@ fn other_traffic_of_the_network_device_is_named() {
                 continue;
             }
             let sent = total(&document, "sent-bytes");
-            assert!(sent <= whole && sent >= payload(&document, "written"), "{sent} {whole}");
+            let most = whole + OTHER_FRAMES;
+            assert!(sent <= most && sent >= payload(&document, "written"), "{sent} {whole}");
         }
     }
     end(serving);
