@@ -81,6 +81,8 @@ pub struct ImportFormat {
     /// Whether a text has this format, from marks that only this tool writes.
     matches: fn(&str) -> bool,
     read: fn(&str) -> Result<FileContents, ToolError>,
+    /// Whether outputs of other tools are parts of such a file.
+    holds_others: bool,
 }
 
 /// Formats by family, in the order of detection: the marks of earlier families are more specific.
@@ -106,13 +108,19 @@ const fn format(
     read: fn(&str) -> Result<FileContents, ToolError>,
 ) -> ImportFormat {
     let (imported, left_out) = ("", "");
-    ImportFormat { name, tool, about, imported, left_out, matches: is, read }
+    let holds_others = false;
+    ImportFormat { name, tool, about, imported, left_out, matches: is, read, holds_others }
 }
 
 impl ImportFormat {
     /// Whether the syntax of the format shows that a file is whole.
     fn has_own_end(&self) -> bool {
         self.name.ends_with("-json") || self.name.ends_with("-xml")
+    }
+
+    /// Allows outputs of other tools in such a file.
+    const fn with_others(self) -> Self {
+        Self { holds_others: true, ..self }
     }
 
     /// Adds the contents for the documentation: imported figures, and parts that are left out.
@@ -287,18 +295,23 @@ pub fn check_conditions(measurement: &mut ImportedMeasurement, format: &ImportFo
     laws::check_in_flight(measurement);
 }
 
-/// Names other tools whose marks are in the file: it is read in one format. Formats of a collection
-/// contain outputs of others.
+/// Names other tools whose marks are in the file, which is read in one format.
 fn name_other_tools(format: &ImportFormat, text: &str, contents: &mut FileContents) {
-    let holds_others = |family: &[ImportFormat]| family.iter().any(|it| it.name == format.name);
-    if holds_others(collections::FORMATS) || ["io500", "hpl-mxp"].contains(&format.tool) {
+    if format.holds_others {
         return;
     }
     let others = formats().filter(|it| it.tool != format.tool && (it.matches)(text));
     for other in others {
+        let line = find_marked_line(text, other);
         let why = format!("the file is read as {}: give it a file of its own", format.about);
-        contents.leave_out(None, format!("output of {}", other.about), why);
+        contents.leave_out(Some(line..=line), format!("output of {}", other.about), why);
     }
+}
+
+/// Returns the first line up to which a text has the marks of a format.
+fn find_marked_line(text: &str, format: &ImportFormat) -> usize {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+    1 + ends.partition_point(|end| !(format.matches)(&text[..*end]))
 }
 
 /// Beginning of every JSON document of assay.

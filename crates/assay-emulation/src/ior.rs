@@ -59,10 +59,6 @@ fn run_on(
     words: Vec<String>,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if words == ["--version"] {
-        terminal.print(&format!("IOR-{VERSION}\n"));
-        return Ok(0);
-    }
     let mut files = NamedFiles::new();
     let mut load = |path: &str| {
         let text = job_file::read_text(&path_text::decode_path(path))?;

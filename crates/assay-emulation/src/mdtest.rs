@@ -51,10 +51,6 @@ fn run_on(
     words: Vec<String>,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if words == ["--version"] {
-        terminal.print(&format!("mdtest-{VERSION}\n"));
-        return Ok(0);
-    }
     let ranks = match tasks {
         JobTasks::Threads => None,
         JobTasks::Ranks(ranks) => Some(ranks.count()),

@@ -23,6 +23,7 @@ const ANY_TEXT: ImportFormat = ImportFormat {
     left_out: "",
     matches: |_| false,
     read: |_| Ok(FileContents::default()),
+    holds_others: true,
 };
 
 /// Rule that finds the figures of one name: `ns/day: Performance: +([0-9.]+) 1/s`.

@@ -15,6 +15,7 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         phoronix::is_phoronix,
         phoronix::read_phoronix,
     )
+    .with_others()
     .with_contents("every entry", "copies of an entry"),
     format(
         "reframe-json",
@@ -23,6 +24,7 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         reframe_json::is_reframe_json,
         reframe_json::read,
     )
+    .with_others()
     .with_contents(
         "every performance variable of the tests that passed",
         "failed and skipped tests, with ReFrame's reason",
@@ -34,5 +36,6 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         reframe::is_reframe,
         reframe::read_reframe,
     )
+    .with_others()
     .with_contents("every performance variable, by its variant", "rows with `result=fail`"),
 ];

@@ -22,6 +22,7 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         hpl_mxp::is_hpl_mxp,
         hpl_mxp::read_hpl_mxp,
     )
+    .with_others()
     .with_contents(
         "rate of the solution and of the factorisation, time, residual",
         "rows of HPL in the same file",

@@ -63,6 +63,7 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         io500::is_summary,
         io500::read_summary,
     )
+    .with_others()
     .with_contents("every phase and the score", "phases that are no part of the score"),
     format(
         "io500-result",
@@ -71,6 +72,7 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         io500::is_result,
         io500::read_result_file,
     )
+    .with_others()
     .with_contents("every phase and the score", ""),
     format("ior", "ior", "IOR 2.10 to 4.1: text, CSV or JSON", ior::is_ior, ior::read_ior)
         .with_contents("rate, bandwidth, latency of writes and reads", "`remove` rows"),

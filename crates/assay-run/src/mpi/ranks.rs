@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use assay_fleet::meminfo;
 use assay_fleet::root::Root;
 use assay_kernels::mpi::{Abi, LoadedMpi, MpiError, MpiWorld};
 use assay_kernels::pin;
@@ -15,7 +14,6 @@ use assay_model::path_text;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::Bytes;
-use serde::{Deserialize, Serialize};
 
 use super::launcher_env::{HYDRA, LauncherEnv, MpiMake, SLURM};
 use super::library_search::{self, LibrarySearchEnv};
@@ -24,9 +22,11 @@ use super::options::{MpiOptions, RequestedLibrary};
 use crate::failure::CommandFailure;
 
 pub use self::banner::parse_banner;
+use self::hello::RankHello;
 
 mod banner;
 mod fan;
+mod hello;
 mod neighborhood;
 
 /// Delay before a library that may not fit is initialised, so that the note about it reaches the
@@ -60,19 +60,6 @@ const TRANSPORT_VARIABLES: &[&str] = &[
     "PSM2_",
     "PSM3_",
 ];
-
-/// First message of each rank to the others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct RankHello {
-    assay: String,
-    /// Command line after the program's name: ranks that measure different things would wait for
-    /// each other for ever.
-    words: Vec<String>,
-    host: String,
-    cpus: Vec<u32>,
-    seen_on: Option<u32>,
-    memory_available_bytes: Option<u64>,
-}
 
 /// How the library is initialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -265,8 +252,7 @@ fn ancestors() -> Vec<PathBuf> {
 }
 
 impl MpiJob {
-    /// Initialises the library and exchanges the hellos of all
-    /// ranks.
+    /// Initialises the library and exchanges the hellos of all ranks.
     ///
     /// # Errors
     /// The library fails, the ranks do not find each other, or differ in version or options.
@@ -287,19 +273,12 @@ impl MpiJob {
             drop(world.finish());
             return Err(failure);
         }
-        let cpus = pin::allowed_cpus().unwrap_or_default();
-        let hello = RankHello {
-            assay: env!("CARGO_PKG_VERSION").to_owned(),
-            words: std::env::args_os().skip(1).map(|it| path_text::encode(&it)).collect(),
-            host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
-            cpus: cpus.into_iter().map(|cpu| cpu as u32).collect(),
-            seen_on: pin::current_cpu().map(|cpu| cpu as u32),
-            memory_available_bytes: meminfo::read_bytes(&Root::machine(), "MemAvailable"),
-        };
+        let hello = RankHello::of_this_rank();
         let messages =
             world.all_gather(&serde_json::to_vec(&hello).expect("a hello has only text keys"));
-        let hellos = parse_hellos(&messages.map_err(|error| mpi_failure(&error))?, &hello)?;
-        let ranks = hellos.iter().zip(0..).map(|(hello, rank)| to_mpi_rank(hello, rank));
+        let hellos =
+            hello::parse_hellos(&messages.map_err(|error| mpi_failure(&error))?, &hello)?;
+        let ranks = hellos.iter().zip(0..).map(|(hello, rank)| hello.to_mpi_rank(rank));
         let ranks = ranks.collect();
         let host_memory =
             hellos.into_iter().map(|it| (it.host, it.memory_available_bytes)).collect();
@@ -445,70 +424,6 @@ fn check_world_size(
     })
 }
 
-/// Parses the hellos of all ranks, which must run this version of assay with one command line.
-fn parse_hellos(
-    messages: &[Vec<u8>],
-    own: &RankHello,
-) -> Result<Vec<RankHello>, CommandFailure> {
-    #[derive(Deserialize)]
-    struct Version {
-        assay: String,
-        host: String,
-    }
-    for (rank, text) in messages.iter().enumerate() {
-        let version = serde_json::from_slice::<Version>(text).ok();
-        if version.as_ref().is_none_or(|it| it.assay != own.assay) {
-            let (assay, host) = version.map_or_else(
-                || ("an unknown version".to_owned(), "an unknown host".to_owned()),
-                |it| (it.assay, it.host),
-            );
-            return Err(CommandFailure::measurement(
-                "the ranks run different versions of assay",
-            )
-            .with_reason(format!(
-                "rank {rank} on {host} is assay {assay}, this is {} on {}",
-                own.assay, own.host
-            ))
-            .advise(
-                "install the same version on all hosts, preferably on a shared file system",
-            ));
-        }
-    }
-    let hellos: Option<Vec<RankHello>> =
-        messages.iter().map(|text| serde_json::from_slice(text).ok()).collect();
-    let hellos =
-        hellos.ok_or_else(|| CommandFailure::measurement("a rank sent a malformed hello"))?;
-    check_same_command(&hellos)?;
-    Ok(hellos)
-}
-
-/// Returns an error unless all ranks were started with the same command line.
-fn check_same_command(hellos: &[RankHello]) -> Result<(), CommandFailure> {
-    let Some(first) = hellos.first() else { return Ok(()) };
-    let other = hellos.iter().zip(0..).find(|(hello, _)| hello.words != first.words);
-    let Some((hello, rank)) = other else { return Ok(()) };
-    Err(CommandFailure::usage("the ranks were started with different options")
-        .with_reason(format!(
-            "rank 0 was started as `assay {}`, rank {rank} on {} as `assay {}`",
-            first.words.join(" "),
-            hello.host,
-            hello.words.join(" ")
-        ))
-        .advise(format!(
-            "start all ranks with one command: mpirun -n 2 assay {}",
-            first.words.join(" ")
-        )))
-}
-
-fn to_mpi_rank(hello: &RankHello, rank: u32) -> MpiRank {
-    MpiRank {
-        rank,
-        host: hello.host.clone(),
-        cpus: hello.cpus.clone(),
-        seen_on: hello.seen_on.into_iter().collect(),
-    }
-}
-
 fn transport_variables() -> BTreeMap<String, String> {
     // Variables that a launcher sets for itself do not describe the transport.
     let of_launcher = ["MV2_COMM_WORLD", "MPICH_INTERFACE_HOSTNAME"];
@@ -540,35 +455,6 @@ fn describe_library(mpi: &LoadedMpi) -> MpiLibrary {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rejects_rank_of_other_version() {
-        let hello = |assay: &str, host: &str| RankHello {
-            assay: assay.to_owned(),
-            words: vec!["mpi".to_owned(), "bw".to_owned()],
-            host: host.to_owned(),
-            cpus: vec![0],
-            seen_on: Some(0),
-            memory_available_bytes: None,
-        };
-        let own = hello("1.0.0", "a");
-        let text = |hello: &RankHello| serde_json::to_vec(hello).unwrap();
-        assert_eq!(parse_hellos(&[text(&own), text(&own)], &own).unwrap().len(), 2);
-        for (other, expected) in [
-            (text(&hello("1.0.1", "b")), "rank 1 on b is assay 1.0.1, this is 1.0.0 on a"),
-            (b"\x01\x02".to_vec(), "rank 1 on an unknown host"),
-            (b"{\"assay\":\"2\",\"host\":\"c\"}".to_vec(), "rank 1 on c is assay 2"),
-        ] {
-            let message = parse_hellos(&[text(&own), other], &own).unwrap_err().to_string();
-            assert!(message.contains(expected), "{message}");
-        }
-        let other =
-            RankHello { words: vec!["mpi".to_owned(), "latency".to_owned()], ..own.clone() };
-        let message = parse_hellos(&[text(&own), text(&other)], &own).unwrap_err().to_string();
-        let expected =
-            "rank 0 was started as `assay mpi bw`, rank 1 on a as `assay mpi latency`";
-        assert!(message.contains(expected), "{message}");
-    }
 
     #[test]
     fn warns_of_library_and_launcher_mismatch() {
