@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use assay_model::suite;
 use thiserror::Error;
 
 use crate::ior::units;
@@ -121,14 +122,16 @@ pub struct Io500ConfigError {
     pub span: Range<usize>,
 }
 
+/// Suite to which the settings are added.
+const SUITE: &str = "name = \"io500\"\ntitle = \"IO500 with the values of its config.ini\"\n\
+                     budget = \"40m\"\n\n[[measure]]\nbenchmark = \"io500\"\n";
+
 /// Converts a configuration to the text of a suite.
 ///
 /// # Errors
 /// The first line that is malformed, names an unknown section or key, or has an impossible value.
 pub fn to_suite(text: &str) -> Result<String, Io500ConfigError> {
-    let mut suite = "name = \"io500\"\ntitle = \"IO500 with the values of its config.ini\"\n\
-                     budget = \"40m\"\n\n[[measure]]\nbenchmark = \"io500\"\n"
-        .to_owned();
+    let mut suite = SUITE.to_owned();
     let mut settings: Vec<Setting> = Vec::new();
     let mut section = None;
     let mut start = 0;
@@ -217,12 +220,22 @@ fn convert_line(line: &str, section: Option<&'static str>) -> Result<Option<Sett
             }
         }
         KeyRule::Sets(target, form) => match convert_value(value, form) {
-            Some(value) => Ok(Some((target, value))),
+            Some(value) => check_setting((target, value), form).map(Some),
             None => {
                 let hint = form.example().to_owned();
                 Err((format!("invalid value `{value}` for `{name}` of [{section}]"), hint))
             }
         },
+    }
+}
+
+/// Checks a setting as the suite does, so that a refusal has the line of the configuration.
+fn check_setting(setting: Setting, form: ValueForm) -> Result<Setting, Refusal> {
+    match suite::parse_suite(&format!("{SUITE}{} = {}\n", setting.0, setting.1)) {
+        Ok(_) => Ok(setting),
+        Err(error) => {
+            Err((error.message, error.help.unwrap_or_else(|| form.example().to_owned())))
+        }
     }
 }
 
@@ -293,6 +306,12 @@ mod tests {
             ("[find]\nexternal-script = x.sh\n", "external-script = x.sh", "assay's own"),
             ("[mdtest-easy]\nn = many\n", "n = many", "invalid value `many`"),
             ("[ior-easy]\nblockSize = 1q\n", "blockSize = 1q", "invalid value `1q`"),
+            (
+                "[ior-easy]\nblockSize = 1m\n",
+                "blockSize = 1m",
+                "at least one transfer of 2 MiB",
+            ),
+            ("[debug]\nstonewall-time = 0\n", "stonewall-time = 0", "more than zero"),
         ] {
             let error = to_suite(text).unwrap_err();
             assert!(error.what.contains(expected), "{text}: {error}");

@@ -216,7 +216,7 @@ mod tests {
         let offloads = loopback.offloads.unwrap();
         assert!(offloads.generic_segmentation.on || !offloads.generic_segmentation.fixed);
         assert_eq!(loopback.receive_ring, None);
-        assert!(loopback.packet_sizes.is_none_or(|it| it.send.now > 0));
+        assert!(loopback.packet_sizes.unwrap().send.now > 0);
         for unknown in ["no-such-device", "a-name-longer-than-the-kernel-allows", ""] {
             let nothing = DeviceSetup { device: unknown.to_owned(), ..DeviceSetup::default() };
             assert_eq!(read(unknown).unwrap(), nothing);

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a transfer of ior-easy, of which the size of a task is a multiple.
+pub const IOR_EASY_TRANSFER: u64 = 2 << 20;
 /// Seconds that each write phase of a valid run takes at least.
 pub const VALID_STONEWALL_S: u32 = 300;
 

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use crate::processes::{send_signal, wait_until};
 use crate::program::World;
 
 const STREAM: &str =
@@ -346,4 +347,60 @@ fn patterns_take_figures_of_any_text() {
         let refused = world.assay(&["import", "--metric", pattern, "log.txt"]);
         assert!(refused.err.contains(expected), "{pattern}: {}", refused.err);
     }
+}
+
+const PATTERN: &str = "x: value: ([0-9.]+) s";
+
+/// Names say nothing about time: of files of one second, the one written first is imported first.
+#[test]
+fn files_of_one_second_are_imported_as_they_were_written() {
+    let world = World::new();
+    let second = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    for (name, ms) in [("a.txt", 80), ("b.txt", 40)] {
+        let file = fs::File::create(world.path(name)).unwrap();
+        fs::write(world.path(name), format!("value: {ms}\n")).unwrap();
+        file.set_modified(second + Duration::from_millis(ms)).unwrap();
+    }
+    let words = ["import", "a.txt", "b.txt", "--metric", PATTERN, "--json"];
+    let document: Value = serde_json::from_str(&world.assay(&words).succeeded().out).unwrap();
+    let imported = document["imported"].as_array().unwrap();
+    let files: Vec<&str> = imported.iter().map(|it| it["file"].as_str().unwrap()).collect();
+    assert_eq!(files, ["b.txt", "a.txt"]);
+}
+
+/// Imports of one file are one measurement; the commas of a label do not separate names.
+#[test]
+fn one_file_counts_once() {
+    let world = World::new();
+    for (name, value, label) in [("a.txt", 1, "one,file"), ("b.txt", 2, "other")] {
+        world.write(name, &format!("value: {value}\n"));
+        for _ in 0..3 {
+            let words = ["import", name, "--again", "--label", label, "--metric", PATTERN];
+            world.assay(&words).succeeded();
+        }
+    }
+    let compared = world.assay(&["compare", "one,file", "other", "--json"]);
+    assert_eq!(compared.err.matches("counts once").count(), 4, "{}", compared.err);
+    let document: Value = serde_json::from_str(&compared.out).unwrap();
+    let verdict = &document["metrics"][0]["verdict"];
+    assert!(!["better", "worse"].contains(&verdict.as_str().unwrap_or_default()), "{document}");
+}
+
+/// A signal ends an import between two files: every stored run is whole.
+#[test]
+fn interrupted_import_leaves_whole_runs() {
+    let world = World::new();
+    let names: Vec<String> = (0..300).map(|at| format!("{at}.txt")).collect();
+    for (at, name) in names.iter().enumerate() {
+        world.write(name, &format!("value: {}\n", at + 1));
+    }
+    let mut words = vec!["import", "--metric", PATTERN];
+    words.extend(names.iter().map(String::as_str));
+    let mut command = world.command(&words);
+    let import = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+    wait_until("the first run", || world.assay(&["list", "--json"]).out.contains("\"import\""));
+    send_signal(import.id(), "INT");
+    let ended = import.wait_with_output().unwrap();
+    assert!(matches!(ended.status.code(), Some(0 | 4)), "{ended:?}");
+    assert!(world.assay(&["verify"]).succeeded().out.contains("intact"));
 }

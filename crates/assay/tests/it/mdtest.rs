@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::processes::wait_until;
 use crate::program::{Outcome, World};
 
 fn mdtest(world: &World, line: &str) -> Outcome {
@@ -98,14 +99,6 @@ fn start(world: &World, line: &str) -> Child {
     let words: Vec<&str> = ["mdtest"].into_iter().chain(line.split_whitespace()).collect();
     let mut command = world.command(&words);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn wait_until(what: &str, is_true: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_true() {
-        assert!(began.elapsed() < Duration::from_secs(30), "never: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Creates a folder with the files of others under the names of mdtest.

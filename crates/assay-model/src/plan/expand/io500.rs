@@ -6,10 +6,7 @@ use super::{NamedWorkload, PlanError, domains};
 use crate::facts::HostFacts;
 use crate::suite::Io500Request;
 use crate::workload::Workload;
-use crate::workload::io500::Io500Workload;
-
-/// Bytes of a transfer of ior-easy, of which the size of a task is a multiple.
-const IOR_EASY_TRANSFER: u64 = 2 << 20;
+use crate::workload::io500::{IOR_EASY_TRANSFER, Io500Workload};
 
 pub(super) fn resolve(
     request: &Io500Request,
@@ -25,19 +22,11 @@ pub(super) fn resolve(
         let (what, given) = ("the number of threads".to_owned(), u64::from(tasks));
         return Err(PlanError::NumberTooLarge { what, given, most: u64::from(MAX_THREADS) });
     }
-    let bytes = request.ior_easy_size.0 / IOR_EASY_TRANSFER * IOR_EASY_TRANSFER;
-    if bytes == 0 {
-        return Err(PlanError::TooSmall {
-            what: "the size of a task of ior-easy",
-            given: request.ior_easy_size.to_string(),
-            minimum: "2 MiB".to_owned(),
-        });
-    }
     let workload = Io500Workload {
         folder,
         tasks,
         stonewall_s: request.stonewall_s,
-        ior_easy_bytes: bytes,
+        ior_easy_bytes: request.ior_easy_size.0 / IOR_EASY_TRANSFER * IOR_EASY_TRANSFER,
         ior_hard_segments: request.ior_hard_segments.into(),
         mdtest_easy_files: easy.into(),
         mdtest_hard_files: hard.into(),

@@ -6,7 +6,7 @@ use super::super::MeasureRequest;
 use super::super::io500::Io500Request;
 use super::{ParseResult, Table, Value, count, error_at, seconds, size, text_value};
 use crate::quantity::Bytes;
-use crate::workload::io500::VALID_STONEWALL_S;
+use crate::workload::io500::{IOR_EASY_TRANSFER, VALID_STONEWALL_S};
 
 pub(super) const KEYS: &[&str] = &[
     "path",
@@ -29,12 +29,24 @@ pub(super) fn request(table: &Table<'_>) -> ParseResult<MeasureRequest> {
         folder: table.optional("path", text_value)?.map(PathBuf::from),
         tasks: table.optional("threads", count)?,
         stonewall_s: table.optional("stonewall", whole_seconds)?.unwrap_or(VALID_STONEWALL_S),
-        ior_easy_size: table.optional("ior-easy-size", size)?.unwrap_or(IOR_EASY_SIZE),
+        ior_easy_size: table.optional("ior-easy-size", easy_size)?.unwrap_or(IOR_EASY_SIZE),
         ior_hard_segments: table
             .optional("ior-hard-segments", count)?
             .unwrap_or(IOR_HARD_SEGMENTS),
         mdtest_files: (files("mdtest-easy-files")?, files("mdtest-hard-files")?),
     }))
+}
+
+/// Parses the size of a task of ior-easy, which has whole transfers.
+fn easy_size(value: &Value<'_>) -> ParseResult<Bytes> {
+    let given = size(value)?;
+    if given.0 >= IOR_EASY_TRANSFER {
+        return Ok(given);
+    }
+    let minimum = Bytes(IOR_EASY_TRANSFER);
+    let what =
+        format!("a task of ior-easy writes at least one transfer of {minimum}, not {given}");
+    Err(error_at(value, what, Some(format!("give {minimum} or more, or omit the value"))))
 }
 
 /// Parses a number of whole seconds, which is the unit of IOR's and mdtest's deadlines.
