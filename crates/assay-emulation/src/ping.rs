@@ -1,17 +1,17 @@
 //! `assay ping`: ICMP echo with ping's options and output, plus percentiles.
 
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_kernels::network::icmp::{EchoReply, PAYLOAD_LIMIT_BYTES, Pinger};
-use assay_model::event::RequestedCommand;
+use assay_kernels::network::icmp::{PAYLOAD_LIMIT_BYTES, Pinger};
 use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::run::Run;
 use assay_report::render;
 use assay_stats::summarize::summarize;
+use assay_store::Store;
 
+use self::outcome::{PingEvent, PingOutcome, PingStart, PingStyle};
 use super::iperf3::network_failure;
 use crate::options::network::PingArguments;
 use crate::store_access;
@@ -21,7 +21,9 @@ use assay_run::failure::CommandFailure;
 use assay_run::network::echoes::{self, EchoEvent, EchoTally, EchoTest};
 use assay_run::network::target::{AddressFamily, NetworkTarget};
 use assay_run::recording::Recording;
-use assay_run::round_trips::RoundTripTimes as RoundTrips;
+use assay_run::stored_outcome;
+
+mod outcome;
 
 /// Line about the version; the output resembles that of no version of ping in particular.
 const VERSION: &str = concat!("ping from assay ", env!("CARGO_PKG_VERSION"), "\n");
@@ -85,7 +87,7 @@ pub fn ping(
             return Err(failure);
         }
     };
-    let (tally, send_error) = exchange_echoes(typed, &test, &pinger, cancel, terminal);
+    let (tally, outcome, send_error) = exchange_echoes(typed, &test, &pinger, cancel, terminal);
     let send_error = send_error.map(|error| {
         CommandFailure::measurement(format!("cannot send to {}", typed.host)).with_cause(&error)
     });
@@ -94,8 +96,9 @@ pub fn ping(
         None => tally.times_ns.is_empty().then_some(FailureReason::NoEcho),
     };
     recording.record_case(0, tally.entries(pinger.access()), &[], failure)?;
+    recording.store_outcome(&outcome)?;
     let run = recording.finish(cancel.load(Ordering::Relaxed))?;
-    let result = print_summary(typed, &tally, &run, terminal);
+    let result = print_summary(&outcome, &run, terminal);
     send_error.map_or(result, Err)
 }
 
@@ -121,28 +124,49 @@ fn open_pinger(typed: &PingArguments) -> Result<Pinger, CommandFailure> {
     Ok(pinger)
 }
 
-/// Sends all requests and prints each reply as ping does. Returns the error that ended the sending.
+/// Sends all requests and prints each reply as ping does. Returns also the error that ended the
+/// sending.
 fn exchange_echoes(
     typed: &PingArguments,
     test: &EchoTest,
     pinger: &Pinger,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> (EchoTally, Option<std::io::Error>) {
-    if !typed.json {
-        let (host, remote, bytes) = (&typed.host, pinger.remote(), typed.size);
-        let packet_bytes = bytes as usize + pinger.header_bytes();
-        terminal
-            .print(&format!("PING {host} ({remote}) {bytes}({packet_bytes}) bytes of data.\n"));
+) -> (EchoTally, PingOutcome, Option<std::io::Error>) {
+    let style = match (typed.json, typed.quiet) {
+        (true, _) => PingStyle::Json,
+        (false, true) => PingStyle::Quiet,
+        (false, false) => PingStyle::Text,
+    };
+    let packet_bytes = u64::from(typed.size) + pinger.header_bytes() as u64;
+    let (host, address) = (typed.host.clone(), pinger.remote());
+    let start = PingStart { host, address, bytes: typed.size, packet_bytes };
+    if style != PingStyle::Json {
+        terminal.print(&start.format());
     }
-    let is_quiet = typed.quiet || typed.json;
-    echoes::send_echoes(test, pinger, cancel, &mut |event| match event {
-        _ if is_quiet => {}
-        EchoEvent::Reply(sequence, reply) => {
-            terminal.print(&format_reply(typed, sequence, reply));
+    let mut events = Vec::new();
+    let (tally, refused) = echoes::send_echoes(test, pinger, cancel, &mut |event| {
+        let event = describe_event(&event, pinger);
+        if style == PingStyle::Text {
+            terminal.print(&event.format(&typed.host));
         }
-        EchoEvent::TooLong => terminal.print(&format_too_long(pinger)),
-    })
+        events.push(event);
+    });
+    let elapsed_ms = tally.elapsed.as_millis() as u64;
+    let outcome = PingOutcome { style, start, events, sent: tally.sent, elapsed_ms };
+    (tally, outcome, refused)
+}
+
+fn describe_event(event: &EchoEvent<'_>, pinger: &Pinger) -> PingEvent {
+    match event {
+        EchoEvent::Reply(sequence, reply) => PingEvent::Reply {
+            sequence: *sequence,
+            bytes: reply.bytes as u64,
+            time_to_live: reply.time_to_live,
+            round_trip_ns: reply.round_trip_ns,
+        },
+        EchoEvent::TooLong => PingEvent::TooLong { mtu_bytes: pinger.kernel_mtu_bytes().ok() },
+    }
 }
 
 fn resolve_address(typed: &PingArguments) -> Result<SocketAddr, CommandFailure> {
@@ -156,97 +180,31 @@ fn resolve_address(typed: &PingArguments) -> Result<SocketAddr, CommandFailure> 
     Ok(addresses[0])
 }
 
-/// Formats ping's message about a request above the path MTU, which scripts search for; empty if the
-/// MTU is unknown.
-fn format_too_long(pinger: &Pinger) -> String {
-    let mtu_bytes = pinger.kernel_mtu_bytes();
-    mtu_bytes.map_or(String::new(), |mtu| {
-        format!("ping: local error: message too long, mtu={mtu}\n")
-    })
-}
-
-/// Formats a reply, such as `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`.
-fn format_reply(typed: &PingArguments, sequence: u16, reply: &EchoReply) -> String {
-    let time_to_live = reply.time_to_live.map_or(String::new(), |hops| format!(" ttl={hops}"));
-    let millis = reply.round_trip_ns as f64 / 1e6;
-    format!(
-        "{} bytes from {}: icmp_seq={sequence}{time_to_live} time={} ms\n",
-        reply.bytes,
-        typed.host,
-        format_millis(millis)
-    )
-}
-
-/// Formats milliseconds as ping does: 0.042, 1.23, 12.3 and 123.
-fn format_millis(millis: f64) -> String {
-    let digits = match millis {
-        millis if millis < 1.0 => 3,
-        millis if millis < 10.0 => 2,
-        millis if millis < 100.0 => 1,
-        _ => 0,
-    };
-    format!("{millis:.digits$}")
-}
-
 fn print_summary(
-    typed: &PingArguments,
-    tally: &EchoTally,
+    outcome: &PingOutcome,
     run: &Run,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if typed.json {
-        terminal.print(&render::json::summary(&summarize(run)));
-    } else {
-        terminal.print(&format_statistics(&typed.host, tally));
+    match outcome.style {
+        PingStyle::Json => terminal.print(&render::json::summary(&summarize(run))),
+        PingStyle::Text | PingStyle::Quiet => terminal.print(&outcome.format_statistics()),
     }
-    if tally.times_ns.is_empty() {
-        let what = format!("{} answered none of {} requests", typed.host, tally.sent);
+    if outcome.round_trips_ns().is_empty() {
+        let what = format!("{} answered none of {} requests", outcome.start.host, outcome.sent);
         return Err(CommandFailure::measurement(what)
             .advise("try `assay net latency`: the host may be down, or it or a firewall may ignore ICMP"));
     }
     Ok(0)
 }
 
-/// Renders the statistics of a stored run.
-pub fn render_stored(run: &Run, command: &RequestedCommand) -> Result<String, CommandFailure> {
-    let no_echoes =
-        || CommandFailure::measurement(format!("{} contains no echoes", run.started.run));
-    let record = run.cases.first().ok_or_else(no_echoes)?;
-    let tally = EchoTally::from_record(record).ok_or_else(no_echoes)?;
-    let host = record.case.workload.as_network().and_then(|it| it.to.clone());
-    Ok(format_statistics(&host.unwrap_or_else(|| command.words.join(" ")), &tally))
-}
-
-fn format_statistics(host: &str, tally: &EchoTally) -> String {
-    let (times, loss) = (RoundTrips::new(&tally.times_ns), tally.loss());
-    let received = tally.times_ns.len();
-    let mut text = format!(
-        "\n--- {} ping statistics ---\n{} packets transmitted, {received} received, {}% packet loss, time {}ms\n",
-        host,
-        tally.sent,
-        loss * 100.0,
-        tally.elapsed.as_millis()
-    );
-    if received > 0 {
-        let millis = |ns: f64| format!("{:.3}", ns / 1e6);
-        let mean_ns = times.mean_ns();
-        // ping's mdev is the population's standard deviation, √(Σ(x − mean)²/n).
-        let squares: f64 = tally.times_ns.iter().map(|ns| (*ns as f64 - mean_ns).powi(2)).sum();
-        let deviation_ns = (squares / received as f64).sqrt();
-        let _ = writeln!(
-            text,
-            "rtt min/avg/max/mdev = {}/{}/{}/{} ms",
-            millis(times.minimum_ns() as f64),
-            millis(mean_ns),
-            millis(times.maximum_ns() as f64),
-            millis(deviation_ns)
-        );
-        let percentiles: Vec<String> = times
-            .percentiles_ns()
-            .into_iter()
-            .map(|(name, ns)| format!("{name} {}", millis(ns as f64)))
-            .collect();
-        let _ = writeln!(text, "rtt {} ms, full round trip", percentiles.join(", "));
-    }
-    text
+/// Renders a stored run as ping's output.
+///
+/// # Errors
+/// The outcome cannot be read.
+pub fn render_stored(run: &Run, store: &Store) -> Result<String, CommandFailure> {
+    let outcome: PingOutcome = stored_outcome::read(run, store)?;
+    Ok(match outcome.style {
+        PingStyle::Json => render::json::summary(&summarize(run)),
+        PingStyle::Text | PingStyle::Quiet => outcome.format(),
+    })
 }

@@ -46,7 +46,9 @@ struct OutcomeBody<T> {
 #[derive(Debug, thiserror::Error)]
 pub enum OutcomeError {
     /// The run ended without an outcome.
-    #[error("the run has no {OUTCOME_FILE}: it ended before its outcome was stored")]
+    #[error(
+        "the run has no {OUTCOME_FILE}: it ended before one was stored, or an older assay measured it"
+    )]
     Missing,
     /// Another version of assay stored it.
     #[error("{OUTCOME_FILE} has version {found} of the outcome of {tool}, expected {expected}")]

@@ -7,7 +7,6 @@ use assay_kernels::network::icmp::{EchoReply, IcmpAccess, Pinger};
 use assay_model::attribute::Attribute;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry};
 use assay_model::event::EventCount;
-use assay_model::run::CaseRecord;
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload, Workload};
 
 use crate::cancellable_wait;
@@ -110,11 +109,6 @@ impl EchoTest {
 }
 
 impl EchoTally {
-    /// Share of the requests without a reply.
-    pub fn loss(&self) -> f64 {
-        (self.sent - self.times_ns.len() as u64) as f64 / self.sent.max(1) as f64
-    }
-
     /// Entries with all round trips as samples and distributions, and the number of lost requests.
     pub fn entries(&self, access: IcmpAccess) -> Vec<MeasurementEntry> {
         let socket = match access {
@@ -133,17 +127,5 @@ impl EchoTally {
         entries.push(MeasurementEntry::measured("loss", EntryValue::Count(span, lost)));
         entries.extend(distribution_entries(&self.times_ns, span, "round_trip"));
         entries
-    }
-
-    /// Restores the tally from a stored case; returns `None` if it has no echoes.
-    pub fn from_record(record: &CaseRecord) -> Option<Self> {
-        let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
-        let sent = of("loss")?.counts.first()?;
-        let times = of("round_trip").map_or(&[][..], |it| &it.samples);
-        Some(Self {
-            sent: sent.seen.whole,
-            times_ns: times.iter().map(|it| (it.value * 1e9).round() as u64).collect(),
-            elapsed: Duration::from_nanos(sent.to_ns.saturating_sub(sent.from_ns)),
-        })
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn print_tool_output(
         return print_io500(run, terminal);
     }
     let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
-    let Some(asked) = asked else {
+    if asked.is_none() {
         let was = match &run.started.asked {
             Some(asked) => format!("it was started as {}", asked.language),
             None => "it was started by a suite".to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn print_tool_output(
             run.started.run
         ))
         .advise("leave out --as for assay's own report"));
-    };
+    }
     let of_fio = |format| fio::render_stored(run, store, &[format]);
     let text = match shape {
         ToolShape::Iperf3 => iperf3::render_stored(run, store, false),
@@ -64,7 +64,7 @@ pub(super) fn print_tool_output(
         ToolShape::Ntttcp => ntttcp::render_stored(run, store, NtttcpShape::Console),
         ToolShape::NtttcpXml => ntttcp::render_stored(run, store, NtttcpShape::Xml),
         ToolShape::NtttcpJson => ntttcp::render_stored(run, store, NtttcpShape::Json),
-        ToolShape::Ping => ping::render_stored(run, asked),
+        ToolShape::Ping => ping::render_stored(run, store),
         ToolShape::Perftest => perftest::render_stored(run, store, false),
         ToolShape::PerftestJson => perftest::render_stored(run, store, true),
         ToolShape::Osu => osu::render_stored(run, store),

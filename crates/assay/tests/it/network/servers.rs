@@ -214,10 +214,18 @@ fn ping_reports_distribution_or_missing_permission() {
     assert_eq!((&loss["median"], &loss["n"]), (&0.0.into(), &300.into()));
     // The run is stored like any other, and shows the same document.
     assert_eq!(world.json(&["show", "latest", "--json"]), document);
-    let again = world.assay(&["show", "--as", "ping"]).succeeded().out;
-    assert!(again.contains("300 packets transmitted, 300 received"), "{again}");
+    // Every form is printed again as it was, byte by byte.
+    assert_eq!(world.assay(&["show", "--as", "ping"]).succeeded().out, outcome.out);
+    for form in [&["-i", "0.01"][..], &["-q"], &["-4", "-M", "do", "-s", "65500"]] {
+        let live = world.assay(&[&["ping", "127.0.0.1", "-c", "3"], form].concat());
+        assert_eq!(
+            world.assay(&["show", "--as", "ping"]).succeeded().out,
+            live.out,
+            "{form:?}"
+        );
+    }
     world.assay(&["ping", "127.0.0.1", "-c", "1", "--no-store"]).succeeded();
-    assert_eq!(world.json(&["list", "--json"])["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(world.json(&["list", "--json"])["runs"].as_array().unwrap().len(), 4);
 }
 
 #[test]
