@@ -92,6 +92,7 @@ fn measure_whole(
 /// Returns `None` for a case that occupies the machine until it ends.
 pub(crate) fn turns<'c>(
     case: &'c Case,
+    host: &'c HostFacts,
     tools: &'c Tools,
     known: &'c RefCell<RunCache>,
 ) -> Option<Turns<'c>> {
@@ -107,7 +108,7 @@ pub(crate) fn turns<'c>(
         Workload::CoreToCore(work) => Some(core_to_core::turns(work)),
         Workload::LoadedLatency(work) => Some(loaded_latency::turns(work)),
         Workload::PeakFlops(work) => Some(peak_flops::turns(work)),
-        Workload::Linpack(work) => Some(linpack::turns(work)),
+        Workload::Linpack(work) => Some(linpack::turns(work, &host.topology)),
         Workload::Mpi(work) => Some(mpi::turns(case, work, known)),
         Workload::NetworkTcp(work) => {
             network(work, TrafficKind::Protocol(TransportProtocol::Tcp))

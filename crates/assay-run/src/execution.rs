@@ -222,7 +222,12 @@ fn measure_groups(
 ) -> Result<CasesEnd, CommandFailure> {
     let CasesContext { execution, known, .. } = *run;
     let mut has_begun = false;
-    for group in interleaving::group_cases(&execution.plan.cases, execution.tools, known) {
+    for group in interleaving::group_cases(
+        &execution.plan.cases,
+        &execution.host,
+        execution.tools,
+        known,
+    ) {
         if let Some(words) = known.borrow_mut().forecast.check_budget(session.elapsed_s()) {
             session.log.warn(&words);
         }
@@ -237,7 +242,7 @@ fn measure_groups(
             return Ok(CasesEnd::Interrupted);
         }
         let ended = match group {
-            [case] if bind::turns(case, execution.tools, known).is_none() => {
+            [case] if bind::turns(case, &execution.host, execution.tools, known).is_none() => {
                 measure_case(case, run, session)?
             }
             with_turns => interleaving::measure(with_turns, run, session)?,

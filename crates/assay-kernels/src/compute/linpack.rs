@@ -11,7 +11,7 @@
 //!
 //! - `problem` generates the system in a `matrix`.
 //! - `factor` factorises it in steps of a `panel` (in the interleaved `layout` that the kernels need)
-//!   and `strip`s to its right, `tile` by tile.
+//!   and `strip`s to its right, `tile` by tile; `row_blocks` divides strips by rows.
 //! - `solve` substitutes back, `residual` checks the solution.
 //! - `kernels` picks the instruction set's `vector`; `workers` has the barriers of the threads.
 
@@ -36,6 +36,7 @@ mod matrix;
 mod panel;
 mod problem;
 mod residual;
+mod row_blocks;
 mod solve;
 mod step;
 mod strip;
@@ -50,6 +51,7 @@ use matrix::{LinpackMatrix, MatrixShape};
 use panel::PanelShared;
 use problem::LinpackProblem;
 use residual::Norms;
+use row_blocks::RowBlocks;
 use solve::Unknowns;
 use step::FactorisationStep;
 use strip::TrailingUpdate;
@@ -63,12 +65,21 @@ pub const THRESHOLD: f64 = 16.0;
 pub struct LinpackConfig<'a> {
     /// Number of unknowns, at least 1.
     pub n: usize,
-    /// Linux's CPU numbers; one thread is pinned to each.
-    pub cpus: Vec<usize>,
+    /// CPUs of the threads.
+    pub cpus: Vec<SolverCpu>,
     /// Seed of the system; the same seed gives the same system.
     pub seed: u64,
     /// Library for the trailing update; `None` uses the built-in kernels.
     pub blas: Option<&'a Blas>,
+}
+
+/// CPU to which one thread is pinned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SolverCpu {
+    /// Linux's number.
+    pub number: usize,
+    /// Number of its last-level cache. Threads with the same one read L together.
+    pub last_level_cache: usize,
 }
 
 /// Timed solution and the result of its check.
@@ -149,6 +160,8 @@ pub struct Linpack<'a> {
     scratch: Mapping,
     steps: Vec<FactorisationStep>,
     team: TimedTeam,
+    /// Last-level cache of each member.
+    caches: Vec<usize>,
     barriers: WorkerBarriers,
     panel_shared: PanelShared,
 }
@@ -186,7 +199,8 @@ impl<'a> Linpack<'a> {
         let mut matrix = LinpackMatrix::new(shape).map_err(allocate)?;
         let scratch =
             Mapping::new(doubles * size_of::<f64>(), PageAdvice::Huge).map_err(allocate)?;
-        let team = TimedTeam::new(&config.cpus).map_err(LinpackError::Team)?;
+        let numbers: Vec<usize> = config.cpus.iter().map(|cpu| cpu.number).collect();
+        let team = TimedTeam::new(&numbers).map_err(LinpackError::Team)?;
         let kernels =
             Kernels::for_isa(isa).expect("only available instruction sets are passed");
         Ok(Self {
@@ -198,10 +212,12 @@ impl<'a> Linpack<'a> {
                 matrix.shared_view(),
                 &panel_widths(shape.padded),
                 members,
+                strip_columns_limit(config.blas, isa),
             ),
             matrix,
             scratch,
             team,
+            caches: config.cpus.iter().map(|cpu| cpu.last_level_cache).collect(),
             barriers: WorkerBarriers::new(members),
             panel_shared: PanelShared::new(members),
         })
@@ -264,8 +280,7 @@ impl<'a> Linpack<'a> {
             kernels,
             barriers,
             panel_shared: &self.panel_shared,
-            members: self.team.members(),
-            strip_columns: self.strip_columns(),
+            row_blocks: RowBlocks::new(&self.caches),
             scratch: Scratch {
                 start: self.scratch.as_ptr().cast(),
                 doubles_per_strip: strip_scratch_doubles(self.shape),
@@ -330,14 +345,6 @@ impl<'a> Linpack<'a> {
         }
     }
 
-    fn strip_columns(&self) -> usize {
-        match (self.blas, self.kernels.isa) {
-            (Some(_), _) => BLAS_STRIP_COLUMNS,
-            (None, Isa::Avx512) => PANEL_WIDTH,
-            (None, _) => PANEL_WIDTH / 2,
-        }
-    }
-
     fn unknowns(&self) -> Unknowns {
         let len = self.shape.padded;
         let offset = self.scratch.len_bytes() / size_of::<f64>() - len;
@@ -360,6 +367,15 @@ const PANEL_WIDTH: usize = 240;
 /// Maximum number of columns of a strip with a BLAS library. It packs L again in every call: with
 /// 960 columns that costs about a thousandth of the product.
 const BLAS_STRIP_COLUMNS: usize = 960;
+
+/// Returns the maximum number of columns of a strip.
+fn strip_columns_limit(blas: Option<&Blas>, isa: Isa) -> usize {
+    match (blas, isa) {
+        (Some(_), _) => BLAS_STRIP_COLUMNS,
+        (None, Isa::Avx512) => PANEL_WIDTH,
+        (None, _) => PANEL_WIDTH / 2,
+    }
+}
 
 /// Returns the widths of the panels, which add up to the padded order.
 fn panel_widths(padded: usize) -> Vec<usize> {

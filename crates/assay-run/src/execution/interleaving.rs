@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 
 use assay_model::event::StopReason;
+use assay_model::facts::HostFacts;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
@@ -35,10 +36,11 @@ use crate::tools::Tools;
 ///   another MPI.
 pub(super) fn group_cases<'a>(
     cases: &'a [Case],
+    host: &HostFacts,
     tools: &Tools,
     known: &RefCell<bind::RunCache>,
 ) -> impl Iterator<Item = &'a [Case]> {
-    let has_turns = move |case: &Case| bind::turns(case, tools, known).is_some();
+    let has_turns = move |case: &Case| bind::turns(case, host, tools, known).is_some();
     cases.chunk_by(move |a, b| {
         a.pair == b.pair
             && [a, b].into_iter().all(has_turns)
@@ -85,11 +87,13 @@ pub(super) fn measure(
     for case in cases {
         session.start_case(&case.id)?;
         let state = CaseState::new(case, &execution.host.name);
-        open.extend(bind::turns(case, execution.tools, known).map(|turns| OpenCase {
-            case,
-            state,
-            turns,
-        }));
+        open.extend(
+            bind::turns(case, &execution.host, execution.tools, known).map(|turns| OpenCase {
+                case,
+                state,
+                turns,
+            }),
+        );
     }
     open.sort_by_cached_key(|it| known.borrow().forecast.place(&it.case.id));
     let mut order = BlockOrder::new(cases, execution.plan.seed);
@@ -232,7 +236,9 @@ mod tests {
         let given = [("ib_send_lat".to_owned(), PathBuf::from("/bin/true"))];
         let tools = Tools::find(&given, &|_| false).unwrap();
         let lengths = |cases: &[Case]| {
-            group_cases(cases, &tools, &known).map(<[_]>::len).collect::<Vec<_>>()
+            group_cases(cases, &HostFacts::default(), &tools, &known)
+                .map(<[_]>::len)
+                .collect::<Vec<_>>()
         };
         assert_eq!(lengths(&cases), [2, 3, 1]);
         let test =

@@ -1,9 +1,9 @@
 //! Time that assay's LU factorisation takes, from the rates of one core and of the memory.
 //!
 //! Repeats the schedule of `assay-kernels/src/compute/linpack/factor.rs` step by step: panels of 240
-//! columns, panel workers that look ahead, and strips that members take from a queue. A strip takes
-//! the time of its operations or of its bytes, whichever is longer; every member has an equal share of the memory
-//! bandwidth. Substitution and row swaps count by their bytes. Nothing is fitted.
+//! columns, panel workers that look ahead, strips that members take from a queue, and blocks of
+//! rows that they share when it is empty. A strip takes the time of its operations or of its bytes,
+//! whichever is longer; every member has an equal share of the memory bandwidth. Substitution and row swaps count by their bytes. Nothing is fitted.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,6 +12,8 @@ use std::collections::BinaryHeap;
 const PANEL_WIDTH: usize = 240;
 /// Columns of a unit of strips (`UNIT_COLUMNS`).
 const UNIT_COLUMNS: usize = 24;
+/// Rows of a block (`SLIVERS_PER_BLOCK` of eight rows).
+const BLOCK_ROWS: f64 = 128.0;
 /// Barriers of a column of a panel: before and after the swap of its pivot.
 const BARRIERS_PER_COLUMN: f64 = 2.0;
 const DOUBLE: f64 = 8.0;
@@ -37,10 +39,11 @@ pub(super) struct MachineRates {
 /// How the members divide the trailing update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UpdateDivision {
-    /// As now: columns only; every strip reads all of L from memory.
+    /// The schedule until commit 504490dc: columns only. Every strip reads all of L from memory, and
+    /// strips narrow towards the end of a step.
     Columns,
-    /// Columns of full width by rows of a block: strips do not narrow with the number of members,
-    /// and the members of a last-level cache read L once.
+    /// As now: the strips of a step have the same width, the last ones are divided by rows, and the
+    /// members of a last-level cache read L once.
     Blocks {
         /// Cores with a common last-level cache.
         sharers: usize,
@@ -135,37 +138,53 @@ impl Step<'_> {
         }
         // Times are in picoseconds, whose order is total.
         let ticks = |seconds: f64| (seconds * 1e12) as u64;
-        let busy = (0..members)
-            .map(|member| Reverse(if member < workers { ticks(ahead_s) } else { 0 }));
-        let mut free_at: BinaryHeap<Reverse<u64>> = busy.collect();
+        // End of each member's work, and the start of its last strip.
+        let busy = (0..members).map(|member| {
+            let free_at = if member < workers { ticks(ahead_s) } else { 0 };
+            Reverse((free_at, free_at))
+        });
+        let mut free_at: BinaryHeap<Reverse<(u64, u64)>> = busy.collect();
         let mut left = columns - next;
         while left > 0 {
-            let taken = self.take(left);
-            let Some(Reverse(start)) = free_at.pop() else { break };
+            let taken = self.take(columns - next, left);
+            let Some(Reverse((start, _))) = free_at.pop() else { break };
             let (seconds, memory_s) = self.strip_s(taken);
             spent.memory += memory_s;
-            free_at.push(Reverse(start + ticks(seconds)));
+            free_at.push(Reverse((start + ticks(seconds), start)));
             left -= taken;
         }
-        let ends: Vec<f64> =
-            free_at.into_iter().map(|Reverse(end)| end as f64 / 1e12).collect();
-        let step_s = ends.iter().copied().fold(0.0, f64::max);
-        spent.idle += ends.iter().map(|end| step_s - end).sum::<f64>();
+        let seconds = |ticks: u64| ticks as f64 / 1e12;
+        let strips: Vec<(f64, f64)> = free_at
+            .into_iter()
+            .map(|Reverse((end, start))| (seconds(start), seconds(end)))
+            .collect();
+        let step_s = match self.division {
+            UpdateDivision::Columns => strips.iter().map(|it| it.1).fold(0.0, f64::max),
+            UpdateDivision::Blocks { .. } => {
+                shared_end(&strips) + self.block_s(self.take(columns - next, columns - next))
+            }
+        };
+        let busy_s = strips.iter().map(|it| it.1).sum::<f64>();
+        spent.idle += (step_s * members as f64 - busy_s).max(0.0);
         step_s
     }
 
-    /// Columns of the next strip, when `left` are not taken (`take_columns`).
-    fn take(&self, left: usize) -> usize {
-        let limit = self.machine.strip_columns;
-        let columns = match self.division {
-            UpdateDivision::Columns => {
-                let units = left / UNIT_COLUMNS / (2 * self.machine.cores);
-                units.clamp(1, limit / UNIT_COLUMNS) * UNIT_COLUMNS
+    /// Columns of the next strip, when `left` of all `columns` are not taken (`take_columns`).
+    fn take(&self, columns: usize, left: usize) -> usize {
+        let units = match self.division {
+            UpdateDivision::Columns => left / UNIT_COLUMNS / (2 * self.machine.cores),
+            UpdateDivision::Blocks { .. } => {
+                (columns / UNIT_COLUMNS).div_ceil(self.machine.cores)
             }
-            // A block has the area of a narrow strip, but the full width.
-            UpdateDivision::Blocks { .. } => (left / (2 * self.machine.cores)).clamp(1, limit),
         };
-        columns.min(left)
+        let limit = self.machine.strip_columns / UNIT_COLUMNS;
+        (units.clamp(1, limit) * UNIT_COLUMNS).min(left)
+    }
+
+    /// Seconds of the last block of a step, which nobody shares.
+    fn block_s(&self, columns: usize) -> f64 {
+        let rows = BLOCK_ROWS.min((self.rows - self.width) as f64);
+        2.0 * rows * (self.width * columns) as f64 / self.machine.update_flops
     }
 
     /// Seconds of a strip over all rows, and those of them in which it waits for memory.
@@ -175,9 +194,7 @@ impl Step<'_> {
         // L once for each strip; the matrix is read and written, and so are the swapped rows.
         let reads_of_l = match self.division {
             UpdateDivision::Columns => 1.0,
-            UpdateDivision::Blocks { sharers } => {
-                columns as f64 / self.machine.strip_columns as f64 / sharers as f64
-            }
+            UpdateDivision::Blocks { sharers } => 1.0 / sharers as f64,
         };
         let bytes = DOUBLE * rows * width * reads_of_l
             + 2.0 * DOUBLE * (rows + 2.0 * width) * columns as f64;
@@ -195,6 +212,24 @@ impl Step<'_> {
         let share = panel_cost / (panel_cost + update_cost).max(1.0);
         ((share * self.machine.cores as f64) as usize + 1).min(self.machine.cores)
     }
+}
+
+/// Returns the time at which all members end when they share the work of their last strips, given
+/// by start and end: each member takes part from its start on.
+fn shared_end(strips: &[(f64, f64)]) -> f64 {
+    let mut starts: Vec<f64> = strips.iter().map(|it| it.0).collect();
+    starts.sort_by(f64::total_cmp);
+    let work_s: f64 = strips.iter().map(|(start, end)| end - start).sum();
+    let mut sum_of_starts = 0.0;
+    let mut end = 0.0;
+    for (index, start) in starts.iter().enumerate() {
+        if index > 0 && *start >= end {
+            break;
+        }
+        sum_of_starts += start;
+        end = (work_s + sum_of_starts) / (index + 1) as f64;
+    }
+    starts.last().copied().unwrap_or(0.0).max(end)
 }
 
 #[cfg(test)]
@@ -257,15 +292,32 @@ mod tests {
     }
 
     #[test]
+    fn members_share_their_last_strips() {
+        for (strips, expected) in [
+            (&[(0.0, 4.0)][..], 4.0),
+            (&[(0.0, 4.0), (0.0, 0.0)], 2.0),
+            (&[(0.0, 4.0), (2.0, 2.0)], 3.0),
+            // A panel that takes longer than everything else.
+            (&[(0.0, 4.0), (0.0, 2.0), (9.0, 9.0)], 9.0),
+            (&[(1.0, 4.0), (2.0, 5.0), (3.0, 6.0)], 5.0),
+        ] {
+            assert!((shared_end(strips) - expected).abs() < 1e-12, "{strips:?}");
+        }
+    }
+
+    #[test]
     fn shares_of_all_core_time_are_below_one() {
         for cores in [1, 3, 64, 192] {
             for n in [1, 239, 240, 241, 5_000] {
-                let found = predict(&machine(cores), UpdateDivision::Columns, n);
-                let sum = found.memory_share + found.panel_share + found.idle_share;
-                assert!(
-                    found.seconds > 0.0 && (0.0..=1.0 + 1e-9).contains(&sum),
-                    "{cores} {n} {found:?}"
-                );
+                for division in [UpdateDivision::Columns, UpdateDivision::Blocks { sharers: 4 }]
+                {
+                    let found = predict(&machine(cores), division, n);
+                    let sum = found.memory_share + found.panel_share + found.idle_share;
+                    assert!(
+                        found.seconds > 0.0 && (0.0..=1.0 + 1e-9).contains(&sum),
+                        "{cores} {n} {division:?} {found:?}"
+                    );
+                }
             }
         }
     }

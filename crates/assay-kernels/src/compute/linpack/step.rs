@@ -1,6 +1,7 @@
 //! Step of the factorisation: its panel, and the queue from which members take the columns right of
 //! it.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::compute::linpack::layout::Panel;
@@ -20,13 +21,21 @@ pub(super) struct FactorisationStep {
     pub(super) panel_workers: usize,
     /// End of the columns that the panel workers update for the next panel, in whole units.
     pub(super) look_ahead_end: usize,
+    /// Columns of a strip.
+    strip_columns: usize,
     /// First column that is not taken yet.
     next_column: AtomicUsize,
 }
 
 impl FactorisationStep {
-    /// Creates the steps for panels of these widths, which must add up to the padded order.
-    pub(super) fn plan(matrix: SharedMatrix, widths: &[usize], members: usize) -> Vec<Self> {
+    /// Creates the steps for panels of these widths, which must add up to the padded order. Strips
+    /// have at most `limit` columns.
+    pub(super) fn plan(
+        matrix: SharedMatrix,
+        widths: &[usize],
+        members: usize,
+        limit: usize,
+    ) -> Vec<Self> {
         let mut first = 0;
         let next_widths = widths.iter().skip(1).chain([&0]);
         let mut steps = Vec::with_capacity(widths.len());
@@ -42,6 +51,11 @@ impl FactorisationStep {
                     next_width,
                 ),
                 look_ahead_end: ahead,
+                strip_columns: strip_columns(
+                    end_of_queue(matrix, ahead).saturating_sub(ahead),
+                    members,
+                    limit,
+                ),
                 next_column: AtomicUsize::new(ahead),
             });
             first += width;
@@ -54,36 +68,24 @@ impl FactorisationStep {
         self.next_column.store(self.look_ahead_end, Ordering::Relaxed);
     }
 
-    /// Takes columns from the queue: at most `limit`, fewer towards the end so that all members
-    /// finish at about the same time.
-    pub(super) fn take_columns(
-        &self,
-        members: usize,
-        limit: usize,
-    ) -> Option<std::ops::Range<usize>> {
-        let end = end_of_columns(
-            self.panel.matrix,
-            self.look_ahead_end.min(self.panel.matrix.shape.padded + 1),
-        );
-        let mut first = self.next_column.load(Ordering::Relaxed);
-        loop {
-            if first >= end {
-                return None;
-            }
-            let units =
-                ((end - first) / UNIT_COLUMNS / (2 * members)).clamp(1, limit / UNIT_COLUMNS);
-            let next = first + units * UNIT_COLUMNS;
-            match self.next_column.compare_exchange_weak(
-                first,
-                next,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return Some(first..next),
-                Err(current) => first = current,
-            }
-        }
+    /// Takes a strip of columns from the queue. Once it is empty, it stays empty until it is reset.
+    pub(super) fn take_columns(&self) -> Option<Range<usize>> {
+        let end = end_of_queue(self.panel.matrix, self.look_ahead_end);
+        let first = self.next_column.fetch_add(self.strip_columns, Ordering::Relaxed);
+        (first < end).then(|| first..end.min(first + self.strip_columns))
     }
+}
+
+/// Returns the end of the columns in the queue of a step whose panel workers update those before
+/// `look_ahead_end`.
+fn end_of_queue(matrix: SharedMatrix, look_ahead_end: usize) -> usize {
+    end_of_columns(matrix, look_ahead_end.min(matrix.shape.padded + 1))
+}
+
+/// Returns the columns of each strip: an equal share for each member, or the limit. Wide strips
+/// read L less often; members that get none at the end share the rows of the others.
+fn strip_columns(columns: usize, members: usize, limit: usize) -> usize {
+    (columns / UNIT_COLUMNS).div_ceil(members).clamp(1, limit / UNIT_COLUMNS) * UNIT_COLUMNS
 }
 
 /// Returns the number of members for the next panel, so that they finish it no later than the

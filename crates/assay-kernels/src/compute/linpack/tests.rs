@@ -7,8 +7,15 @@ use std::sync::atomic::AtomicUsize;
 use super::*;
 use crate::pin;
 
-fn cpus(members: usize) -> Vec<usize> {
-    pin::allowed_cpus().unwrap().into_iter().cycle().take(members).collect()
+fn cpus(members: usize) -> Vec<SolverCpu> {
+    cpus_with_caches(members, members)
+}
+
+/// Returns CPUs of which each `per_cache` share a last-level cache.
+fn cpus_with_caches(members: usize, per_cache: usize) -> Vec<SolverCpu> {
+    let numbers = pin::allowed_cpus().unwrap().into_iter().cycle().take(members);
+    let cpu = |(member, number)| SolverCpu { number, last_level_cache: member / per_cache };
+    numbers.enumerate().map(cpu).collect()
 }
 
 fn linpack(n: usize, members: usize, isa: Isa) -> Linpack<'static> {
@@ -67,6 +74,28 @@ fn solves_orders_around_panel_widths_with_every_team_size() {
     }
     for (n, members) in [(264, 5), (500, 4)] {
         check_residual(n, members, Isa::best());
+    }
+}
+
+/// The order of the operations of each element depends on the panels alone.
+#[test]
+fn solution_does_not_depend_on_threads_and_caches() {
+    for n in [5, 239, 241, 263, 500, 721, 1501] {
+        let solve_with = |members, per_cache| {
+            let cpus = cpus_with_caches(members, per_cache);
+            let config = LinpackConfig { n, cpus, seed: 3, blas: None };
+            let mut linpack = Linpack::prepare(&config).unwrap();
+            let solved = solve(&mut linpack).unwrap();
+            assert!(solved.residual < 1.0, "{n} {members} {per_cache}: {solved:?}");
+            linpack.solution().to_vec()
+        };
+        let expected = solve_with(1, 1);
+        for members in [2, 3, 4, 8] {
+            for per_cache in [1, 2, 4] {
+                let found = solve_with(members, per_cache);
+                assert!(found == expected, "N {n}, {members} threads, {per_cache} per cache");
+            }
+        }
     }
 }
 
@@ -199,7 +228,7 @@ fn blas_library_gives_the_same_solution() {
             return;
         }
     };
-    for (n, members) in [(1, 1), (7, 2), (64, 5), (241, 3), (500, 2), (1000, 2)] {
+    for (n, members) in [(1, 1), (7, 2), (64, 5), (241, 3), (500, 2), (1000, 2), (2300, 3)] {
         let config =
             LinpackConfig { n, cpus: cpus(members), seed: n as u64, blas: Some(&blas) };
         let mut with_library = Linpack::prepare(&config).unwrap();
@@ -218,7 +247,10 @@ fn rejects_impossible_orders() {
     let prepare = |n, cpus| Linpack::prepare(&LinpackConfig { n, cpus, seed: 0, blas: None });
     assert!(matches!(prepare(0, cpus(1)), Err(LinpackError::NoEquations)));
     assert!(matches!(prepare(usize::MAX, cpus(1)), Err(LinpackError::TooLarge { .. })));
-    assert!(matches!(prepare(10, vec![usize::MAX]), Err(LinpackError::Team(_))));
+    assert!(matches!(
+        prepare(10, vec![SolverCpu { number: usize::MAX, last_level_cache: 0 }]),
+        Err(LinpackError::Team(_))
+    ));
     assert!(matches!(prepare(10, vec![]), Err(LinpackError::Team(_))));
     let n = 50_000_000;
     let error = prepare(n, cpus(1)).unwrap_err();
