@@ -35,6 +35,7 @@ pub(super) fn job_order(
         return Err(conflict(placed, why, "add norandommap or raise bs="));
     }
     let verifies = job.verify == VerifyMode::On && job.rw.writes && job.read_back;
+    let verifies_reads = job.verify == VerifyMode::On && !job.rw.writes;
     let is_endless = job.is_endless();
     let order = JobOrder {
         files: used.extents.clone(),
@@ -61,13 +62,16 @@ pub(super) fn job_order(
         loops: job.loops,
         ios: job.ios,
         is_endless,
+        // A pass of reads that are verified is not counted as done, and ends the job (`do_io` and
+        // `thread_main` in backend.c).
+        pass: verifies_reads.then_some(0),
         sync_every: if queues(job) || !job.rw.writes { 0 } else { job.sync_every },
         queues: queues(job),
         open_files: job.behaviour.open_files,
         turn_length: job.behaviour.turn_length,
         restarts_files: is_endless || job.loops > 1 || job.read_back,
         reopens_files: job.verify == VerifyMode::On && job.read_back,
-        verifies,
+        verifies: verifies || verifies_reads,
         has_equal_sizes: job.verify == VerifyMode::On,
         // A given seed overrides `randrepeat`, but only after the seeds of the first clone were
         // made (`add_job` and `fixup_options` in init.c).

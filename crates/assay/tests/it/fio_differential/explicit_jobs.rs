@@ -70,6 +70,39 @@ fn syncs_at_the_ends_of_passes_count() {
     );
 }
 
+/// A mark of a failed attempt stays with its unit of I/O, which an engine that queues uses later.
+#[test]
+fn marks_of_failed_attempts_are_used_in_turn() {
+    let job = "rw=randwrite:4\nbs=16k\nsize=1000k\nio_size=3m\nloops=3\nnumber_ios=100\n\
+               random_generator=tausworthe64\n";
+    let options = [
+        "ioengine=psync\n",
+        "ioengine=libaio\niodepth=2\n",
+        "ioengine=io_uring\niodepth=4\n",
+        "ioengine=libaio\niodepth=16\niodepth_batch=4\niodepth_batch_complete_min=3\n",
+        "ioengine=null\niodepth=4\n",
+        "ioengine=libaio\niodepth=8\niodepth_low=2\n",
+        "ioengine=libaio\niodepth=16\npercentage_random=70\nnrfiles=2\n",
+        "ioengine=libaio\niodepth=4\nnrfiles=3\n",
+    ];
+    let jobs = options.map(|options| format!("{job}{options}"));
+    let jobs: Vec<&str> = jobs.iter().map(String::as_str).collect();
+    assert_same("marks_of_failed_attempts_are_used_in_turn", &jobs);
+}
+
+/// The clones of a job are numbered from the last one on, which decides their draws and logs.
+#[test]
+fn clones_have_the_order_of_fio() {
+    assert_same(
+        "clones_have_the_order_of_fio",
+        &[
+            "rw=randread\nsize=256k\nnumjobs=3\noffset_increment=64k\nioengine=psync\n",
+            "rw=randwrite\nsize=256k\nnumjobs=4\nbs=4k,8k\nioengine=libaio\niodepth=4\n",
+            "rw=randrw\nfilename=x:y\nsize=256k\nnumjobs=3\nbsrange=4k-16k\nioengine=null\n",
+        ],
+    );
+}
+
 #[test]
 fn appended_files_are_as_in_fio() {
     let job = "[a]\nfilename=x\nrw=write\nsize=64k\n\
