@@ -261,9 +261,10 @@ fn opening(job: &FioOptions) -> TargetOpening {
             FadviseHint::Always(order) => Some(order),
             FadviseHint::None => None,
         },
-        new_file: match (is_written, behaviour.ends_when_full) {
+        new_file: match (is_written, behaviour.ends_when_full || behaviour.creates_on_open) {
             (true, _) => NewFile::Written,
-            // Allocated, it could not fill its target while it is written.
+            // Allocated, it could not fill its target while it is written; fio lays out no file
+            // that is created when it is opened.
             (false, true) => NewFile::Empty,
             (false, false) => behaviour.new_file,
         },

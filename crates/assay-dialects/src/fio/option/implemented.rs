@@ -101,6 +101,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     flag("file_append", |job, text| parse_flag(text).map(|it| job.behaviour.appends = it)),
     flag("create_only", |job, text| parse_flag(text).map(|it| job.behaviour.creates_only = it)),
+    flag("create_on_open", |job, text| {
+        parse_flag(text).map(|it| job.behaviour.creates_on_open = it)
+    }),
     flag("pre_read", |job, text| parse_flag(text).map(|it| job.behaviour.pre_reads = it)),
     flag("unlink", |job, text| parse_flag(text).map(|it| job.unlink = it)),
     text("fallocate", |job, text| parse_new_file(text).map(|it| job.behaviour.new_file = it)),

@@ -62,6 +62,8 @@ pub struct IoBehaviour {
     pub appends: bool,
     /// `create_only`: its files are created, and nothing else happens.
     pub creates_only: bool,
+    /// `create_on_open`: a new file is neither written nor allocated before.
+    pub creates_on_open: bool,
     /// `file_service_type`.
     pub turns: Option<TargetRotation>,
     /// Its postfix: I/O to a file before the next one.
@@ -161,6 +163,7 @@ impl Default for IoBehaviour {
             ends_when_full: false,
             appends: false,
             creates_only: false,
+            creates_on_open: false,
             turns: None,
             turn_length: 1,
             open_files: 0,

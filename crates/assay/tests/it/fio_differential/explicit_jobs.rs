@@ -90,6 +90,24 @@ fn marks_of_failed_attempts_are_used_in_turn() {
     assert_same("marks_of_failed_attempts_are_used_in_turn", &jobs);
 }
 
+#[test]
+fn files_that_are_created_when_opened_are_as_long_as_in_fio() {
+    let job = "[a]\nfilename=x\nrw=write\nsize=300k\nbs=32k\ncreate_on_open=1\n";
+    let bytes = |world: &World, mut command: Command| {
+        let path = world.write("job.fio", job);
+        command.arg(path).current_dir(world.path("")).output().ok()?;
+        Some(std::fs::metadata(world.path("x")).unwrap().len())
+    };
+    let (there, here) = (World::in_memory(), World::in_memory());
+    let Some(expected) = bytes(&there, Command::new("fio")) else {
+        return eprintln!(
+            "SKIPPED files_that_are_created_when_opened_are_as_long_as_in_fio: fio is not installed"
+        );
+    };
+    let found = bytes(&here, here.command(&["fio", "--no-store"]));
+    assert_eq!((found, expected), (Some(expected), 9 << 15));
+}
+
 /// The clones of a job are numbered from the last one on, which decides their draws and logs.
 #[test]
 fn clones_have_the_order_of_fio() {
