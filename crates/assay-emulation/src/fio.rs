@@ -32,6 +32,7 @@ use assay_console::live_progress::LiveProgress;
 use assay_console::options::{RecordArguments, StoreArguments};
 use assay_console::progress_listener::EmulationListener;
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::job_file;
 use assay_run::recording::{Recording, RecordingRequest};
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::plan_check::{
@@ -59,6 +60,10 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandF
     let request = invocation.parse().map_err(to_failure)?;
     if request.version {
         terminal.print(&format!("{VERSION}\n"));
+        return Ok(0);
+    }
+    if let Some(path) = &request.printed_log {
+        terminal.print(&read_log(path)?);
         return Ok(0);
     }
     if request.show_command {
@@ -92,6 +97,19 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandF
     let (words, invocation) = (&typed.words, &invocation);
     let fio_run = FioRun { words, invocation, request: &request, plan: &plan, debug };
     fio_run.execute(terminal)
+}
+
+/// Reads a log to print, which fio would have compressed, with the ending `.fz`.
+fn read_log(path: &str) -> Result<String, CommandFailure> {
+    let plain = path.strip_suffix(".fz").filter(|_| !path_text::decode_path(path).exists());
+    let path = path_text::decode_path(plain.unwrap_or(path));
+    let failed = || CommandFailure::usage(format!("cannot print the log {}", path.display()));
+    let text = job_file::read(&path).map_err(|error| failed().with_cause(&error))?;
+    String::from_utf8(text).map_err(|_| {
+        failed()
+            .with_reason("it is compressed, and assay's logs are plain text")
+            .advise("use `fio --inflate-log` for a log of fio")
+    })
 }
 
 /// Prints a note about the run: on standard error, or on standard output if results go to a file.

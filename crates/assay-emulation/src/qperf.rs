@@ -3,12 +3,14 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use assay_dialects::wire::iperf3;
 use assay_dialects::wire::qperf::{self, QperfTestKind};
 use assay_kernels::clock;
 use assay_kernels::network::pingpong::WaitMode;
+use assay_kernels::pin;
 use assay_model::failure::FailureReason;
 use assay_model::run::Run;
 use assay_store::Store;
@@ -101,6 +103,7 @@ fn client(
         );
     }
     let steps = qperf_parameters::expand_steps(typed)?;
+    check_cpus(&steps)?;
     let tests = build_tests(typed, &steps)?;
     let store = store_access::open_for_recording(&typed.keep)?;
     let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
@@ -123,7 +126,7 @@ fn client(
         if let Some(recording) = &mut case_recording {
             recording.start_case(number)?;
         }
-        let (outcome, error) = run_test(test, cancel);
+        let (outcome, error) = run_on_cpu(test, step.parameters.cpu.local, cancel);
         let entries = outcome.as_ref().map(|it| qperf_record::entries(test, it));
         if let Some(recording) = case_recording {
             record_end(recording, number, entries.unwrap_or_default(), error.as_ref())?;
@@ -157,6 +160,39 @@ fn client(
         recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
     }
     failure.map_or(Ok(0), |error| Err(client_failure(&error, typed)))
+}
+
+/// Refuses CPUs of this end, from 1, that the process may not use.
+fn check_cpus(steps: &[QperfStep]) -> Result<(), CommandFailure> {
+    let allowed = pin::allowed_cpus().unwrap_or_default();
+    let is_missing =
+        |cpu: &u32| cpu.checked_sub(1).is_some_and(|cpu| !allowed.contains(&(cpu as usize)));
+    match steps.iter().map(|step| step.parameters.cpu.local).find(is_missing) {
+        Some(cpu) => Err(CommandFailure::usage(format!("there is no CPU {cpu} for the test"))
+            .with_reason("CPUs of qperf are numbered from 1, and this process may not use each")
+            .advise("`nproc` prints their number; -rca sets the CPU of the far end alone")),
+        None => Ok(()),
+    }
+}
+
+/// Runs a test in a thread of its own on a CPU, from 1; 0 = any.
+fn run_on_cpu(
+    test: &QperfTest,
+    cpu: u32,
+    cancel: &AtomicBool,
+) -> (Option<QperfOutcome>, Option<NetworkError>) {
+    let Some(index) = cpu.checked_sub(1) else { return run_test(test, cancel) };
+    let run = || match pin::pin_current_thread(index as usize) {
+        Ok(()) => run_test(test, cancel),
+        Err(source) => {
+            let peer = test.target.host.clone();
+            (None, Some(NetworkError::Cpu { peer, cpu, source }))
+        }
+    };
+    thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, run) {
+        Ok(pinned) => pinned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Err(source) => (None, Some(NetworkError::NoThread { source })),
+    })
 }
 
 /// Runs a test. Returns its results and the error that made them incomplete.

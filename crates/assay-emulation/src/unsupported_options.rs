@@ -30,23 +30,13 @@ pub(crate) const IPERF3: &[RefusedOption] = &[reject(
 pub(crate) const QPERF: &[RefusedOption] = &[
     reject("--access_recv --ar --ar1", "received data is always copied to the program", ""),
     reject(
-        "--cpu_affinity --ca --loc_cpu_affinity --lca --rem_cpu_affinity --rca",
-        "CPUs cannot be selected",
-        "use `taskset -c N assay qperf …` at either end",
-    ),
-    reject(
-        "--ip_port --ip",
-        "the server chooses the port of the data, as qperf's does by default",
-        "open the server's ephemeral ports (net.ipv4.ip_local_port_range)",
-    ),
-    reject(
         "--no_msgs -n",
         "qperf itself uses it in RDMA tests only, and warns in socket tests",
         "use -t SECONDS",
     ),
     reject(
         "--flip -f --f1",
-        "both ends measure the same ping-pong",
+        "qperf itself uses it in RDMA tests only, and warns in socket tests",
         "start the test at the other end",
     ),
     reject(

@@ -283,6 +283,7 @@ fn compile_fio(words: &[String], job: &str) -> String {
     let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
     let env = fio::compile::FioCompileEnv {
         size_of: &size_of,
+        assumed_bytes: None,
         cpus_of_node: &cpus_of_node,
         count_passes: &|_, _| 1,
         read_state: &|_| Err("no such file".to_owned()),

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use assay_kernels::mpi::{
     LoadedMpi, MpiBenchmark, MpiBenchmarkRequest, MpiFigures, MpiPass, MpiWorld,
-    ReductionElement, Timing, WindowBuffers,
+    ReductionElement, StuckHandler, Timing, WindowBuffers,
 };
 use assay_model::benchmark::{MpiBenchmarkKind, RmaSynchronization, WindowCreation};
 
@@ -154,7 +154,7 @@ fn compare(
     size: &Size,
     seconds: f64,
 ) -> Result<Ratios, Failure> {
-    let mut benchmark = world.prepare(&MpiBenchmarkRequest {
+    let request = MpiBenchmarkRequest {
         kind: size.kind,
         bytes: size.bytes,
         window: WINDOW,
@@ -165,7 +165,9 @@ fn compare(
         synchronization: RmaSynchronization::Flush,
         test_calls: 0,
         times_parts: false,
-    })?;
+    };
+    // Of one thread.
+    let mut benchmark = world.prepare(&request, StuckHandler(&|_| {}))?;
     let is_heavy = size.kind == MpiBenchmarkKind::Bandwidth && size.bytes > LARGE_BYTES;
     let rough = if is_heavy { ROUGH_WINDOWS } else { ROUGH_TURNS };
     let turn_s = time_own_turn(&mut benchmark, size, rough)?;

@@ -34,6 +34,7 @@ mod library;
 pub mod loop_device;
 pub mod mapping;
 pub mod memory;
+pub mod memory_policy;
 pub mod mpi;
 pub mod network;
 pub mod null;

@@ -46,7 +46,7 @@ pub use fan_partners::FanPartners;
 pub use figures::{MpiFigures, OverlapParts};
 pub use loaded_library::LoadedMpi;
 pub use message_memory::{ELEMENT_BYTES, ReductionElement, WindowBuffers, memory_bytes};
-pub use prepared_benchmark::MpiBenchmarkRequest;
+pub use prepared_benchmark::{MpiBenchmarkRequest, StuckHandler};
 pub use timing::{MpiPass, Timing};
 
 /// Reason for which an MPI library cannot be used for a measurement.
@@ -208,11 +208,16 @@ impl MpiWorld {
         with!(&self.0, Inner, comm => comm.receive_message(from, gives_up).map_err(|refused| to_mpi_error(comm, refused)))
     }
 
-    /// Allocates and touches the memory of a benchmark at one size.
+    /// Allocates and touches the memory of a benchmark at one size. `on_stuck` ends the job if threads
+    /// wait in vain after an error.
     ///
     /// # Errors
     /// [`MpiError::Memory`] and [`MpiError::Call`].
-    pub fn prepare(&self, request: &MpiBenchmarkRequest) -> Result<MpiBenchmark<'_>, MpiError> {
+    pub fn prepare<'w>(
+        &'w self,
+        request: &MpiBenchmarkRequest,
+        on_stuck: StuckHandler<'w>,
+    ) -> Result<MpiBenchmark<'w>, MpiError> {
         fn explained<H: abi::Handle>(
             comm: &Communicator<H>,
             bytes: usize,
@@ -227,11 +232,11 @@ impl MpiWorld {
         }
         Ok(MpiBenchmark(match &self.0 {
             Inner::Narrow(comm) => Ready::Narrow(
-                PreparedBenchmark::new(comm, request)
+                PreparedBenchmark::new(comm, request, on_stuck)
                     .map_err(|why| explained(comm, request.bytes, why))?,
             ),
             Inner::Wide(comm) => Ready::Wide(
-                PreparedBenchmark::new(comm, request)
+                PreparedBenchmark::new(comm, request, on_stuck)
                     .map_err(|why| explained(comm, request.bytes, why))?,
             ),
         }))

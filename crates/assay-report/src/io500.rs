@@ -1,6 +1,6 @@
 //! IO500's result of a run: its lines with the score, and the rules that the run breaks.
 //!
-//! Everything is derived from the stored phases.
+//! Everything is derived from the stored phases; a run without a result of each has no score.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -60,8 +60,12 @@ pub(crate) fn add_lines(document: &mut Document, summary: &RunSummary) {
 /// Returns the results of IO500 that the lines do not contain.
 pub(crate) fn unlisted_results(summary: &RunSummary) -> Vec<&MetricEstimate> {
     let is_unlisted = |it: &&MetricEstimate| {
-        let is_listed = matches!(it.metric.as_str(), "bandwidth" | "rate" | "time");
-        it.benchmark == Benchmark::Io500.id() && !(is_listed && find_phase(it).is_some())
+        let is_listed = match it.metric.as_str() {
+            "bandwidth" | "rate" | "time" => find_phase(it).is_some(),
+            "score" => true,
+            _ => false,
+        };
+        it.benchmark == Benchmark::Io500.id() && !is_listed
     };
     summary.results.iter().filter(is_unlisted).collect()
 }
@@ -149,7 +153,9 @@ impl Io500Run<'_> {
     }
 
     fn score_line(&self) -> String {
-        let score = Io500Score::from_results(&self.results());
+        let Some(score) = Io500Score::from_results(&self.results()) else {
+            return "[SCORE ] [INVALID]\n".to_owned();
+        };
         let mark = if self.broken_rules().is_empty() { "" } else { " [INVALID]" };
         format!(
             "[SCORE ] Bandwidth {:.6} GiB/s : IOPS {:.6} kiops : TOTAL {:.6}{mark}\n",
@@ -189,5 +195,23 @@ fn describe_rule(rule: &BrokenIo500Rule) -> String {
             message!("io500-rule-no-result", phases = join_details(&names))
         }
         BrokenIo500Rule::NothingFound => word("io500-rule-nothing-found").to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn incomplete_run_has_no_score() {
+        let figures = |value| PhaseFigures { value: Some(value), seconds: Some(300.0) };
+        let phases = Io500Phase::ALL.map(|phase| (phase, figures(GIBI))).into_iter().collect();
+        let mut run = Io500Run { phases, ..Io500Run::default() };
+        assert!(run.score_line().starts_with("[SCORE ] Bandwidth 1.000000 GiB/s : IOPS "));
+        run.phases.insert(Io500Phase::Find, figures(0.0));
+        assert_eq!(run.score_line(), "[SCORE ] [INVALID]\n");
+        run.phases.remove(&Io500Phase::Find);
+        assert_eq!(run.score_line(), "[SCORE ] [INVALID]\n");
+        assert!(matches!(run.broken_rules()[..], [BrokenIo500Rule::NoResult { .. }]));
     }
 }

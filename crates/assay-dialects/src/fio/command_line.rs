@@ -65,7 +65,8 @@ pub fn parse(
     if !request.selected.is_empty() {
         request.sections.retain(|section| request.selected.contains(&section.name));
     }
-    if request.sections.is_empty() && !request.version && !request.parse_only {
+    let needs_jobs = !request.version && !request.parse_only && request.printed_log.is_none();
+    if request.sections.is_empty() && needs_jobs {
         let origin = FioLocation::locate(COMMAND_LINE, &text, 0, text.len());
         return Err(FioJobError::new(origin, FioJobErrorKind::Empty));
     }

@@ -29,6 +29,7 @@ mod replay;
 mod skew;
 mod streams;
 mod verification;
+mod working_set;
 mod zones;
 
 pub(super) use self::file_calls::file_call;
@@ -39,6 +40,9 @@ pub(super) use self::streams::blocks;
 pub struct FioCompileEnv<'a> {
     /// Size in bytes of an existing file or device.
     pub size_of: &'a dyn Fn(&Path) -> Option<u64>,
+    /// Size in bytes to assume for a file that does not exist and has none in its job; `None` = it
+    /// is an error.
+    pub assumed_bytes: Option<u64>,
     /// CPUs of a NUMA node.
     pub cpus_of_node: &'a dyn Fn(usize) -> Option<Vec<usize>>,
     /// Number of passes of a stream in the order of a job, or a larger number than this maximum.
@@ -70,6 +74,8 @@ pub struct FioPlan {
     pub clones: Vec<FioClone>,
     /// Notes to print before the run begins.
     pub notes: Vec<String>,
+    /// Whether the bandwidth of all jobs together is logged.
+    pub logs_total: bool,
 }
 
 /// Entry of the report: a clone of a job, or a whole group with `group_reporting`.
@@ -143,7 +149,8 @@ pub fn compile(
     notes.extend(request.notes.iter().cloned());
     notes.extend(remarks(&jobs));
     let workers = jobs.into_iter().map(|(job, _)| job).collect();
-    Ok(FioPlan { plan: StoragePlan { phases }, options: workers, reports, clones, notes })
+    let (plan, logs_total) = (StoragePlan { phases }, request.logs_total);
+    Ok(FioPlan { plan, options: workers, reports, clones, notes, logs_total })
 }
 
 struct Compiler<'a> {
@@ -185,7 +192,8 @@ impl Compiler<'_> {
             let (engine, note) = streams::engine(placed)?;
             self.notes.extend(note);
             engines.push((engine, file_call(job)));
-            for clone in 0..job.clones {
+            // fio makes the last clone first (`add_job` in init.c).
+            for clone in std::iter::once(0).chain((1..job.clones).rev()) {
                 let times = period.run_period(job);
                 let number = range.start + offset;
                 let own = zones::options_of_clone(placed, clone)?;
@@ -201,6 +209,7 @@ impl Compiler<'_> {
                 "its ioengine or hipri differs from that of a job that runs at the same time";
             return Err(conflict(&members[other], why, "separate them with stonewall"));
         }
+        working_set::share_sets(members, &mut streams);
         let load = streams::load(members, &mut streams)?;
         self.created = targets.created;
         let (job, _) = &members[0];
@@ -242,7 +251,8 @@ impl Compiler<'_> {
             None => files::resolve_clone_files(placed, clone, self.places, targets)?,
         };
         let mut stream = streams::stream(placed, clone, &used)?;
-        stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
+        stream.conduct =
+            conduct::conduct(placed, self.clones.len(), &used, times, self.places)?;
         match trace {
             Some(trace) => replay::set_io(&mut stream, trace),
             None => {

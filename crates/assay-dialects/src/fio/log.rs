@@ -14,6 +14,7 @@ use super::compile::{self, FioClone, FioPlan, StreamRef};
 use super::section_options::{FioOptions, LogOptions, RwMode, VerifyMode};
 use super::verify_state;
 
+mod total;
 mod trace;
 
 /// Log file of one kind.
@@ -37,6 +38,8 @@ enum LogKind {
     Histogram,
     Trace,
     State,
+    /// Bandwidth of all jobs together in a direction of fio.
+    Total(u8),
 }
 
 /// Share of the requested length from which a window counts as complete.
@@ -55,6 +58,14 @@ pub fn log_files(plan: &FioPlan) -> Vec<LogFile> {
                 None => files.push(LogFile { path, kind, clones: vec![index] }),
             }
         }
+    }
+    if plan.logs_total {
+        let kinds = (0..).map(LogKind::Total).zip(total::PATHS);
+        files.extend(kinds.map(|(kind, path)| LogFile {
+            path: path.to_owned(),
+            kind,
+            clones: vec![],
+        }));
     }
     files
 }
@@ -107,6 +118,9 @@ impl LogFile {
         if self.kind == LogKind::State {
             return self.write_state(plan, outcomes, to);
         }
+        if let LogKind::Total(direction) = self.kind {
+            return total::write(plan, direction, (outcomes, began_ms), to);
+        }
         let began = |phase: usize| began_ms.get(phase).copied().unwrap_or(0);
         let parts = self.clones.iter().flat_map(|index| {
             let clone = plan.clones[*index];
@@ -124,7 +138,8 @@ impl LogFile {
                 LineFormat { logs: &job.logs, rw: job.rw, epoch_ms, priority, calls_files };
             match (self.kind, job.logs.average_ms) {
                 // Means have no submission times.
-                (LogKind::Submission, 1..) | (LogKind::Trace | LogKind::State, _) => {}
+                (LogKind::Submission, 1..)
+                | (LogKind::Trace | LogKind::State | LogKind::Total(_), _) => {}
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
                 // Calls on files are completions of nothing.
                 (kind, 0) if calls_files && kind != LogKind::Completion => {}
@@ -196,14 +211,8 @@ impl LineFormat<'_> {
         }
     }
 
-    /// 0 = read, 1 = write, 2 = trim.
     const fn direction(&self, operation: IoOperation) -> u8 {
-        match operation {
-            IoOperation::Read if self.rw.trims_first => 2,
-            IoOperation::Read => 0,
-            IoOperation::Write if self.rw.trims => 2,
-            IoOperation::Write => 1,
-        }
+        direction_number(self.rw, operation)
     }
 
     fn write(
@@ -226,6 +235,16 @@ impl LineFormat<'_> {
     }
 }
 
+/// Returns fio's number of a direction: 0 = read, 1 = write, 2 = trim.
+const fn direction_number(rw: RwMode, operation: IoOperation) -> u8 {
+    match operation {
+        IoOperation::Read if rw.trims_first => 2,
+        IoOperation::Read => 0,
+        IoOperation::Write if rw.trims => 2,
+        IoOperation::Write => 1,
+    }
+}
+
 /// Writes one line per I/O. As in fio, a bandwidth is that of the single I/O in kB/s, and a rate is
 /// 1.
 fn write_each_io(
@@ -241,9 +260,11 @@ fn write_each_io(
             LogKind::Submission if entry.submission_ns == 0 => continue,
             LogKind::Submission => entry.submission_ns.into(),
             LogKind::Completion => entry.service_ns.saturating_sub(entry.submission_ns.into()),
-            LogKind::Latency | LogKind::Histogram | LogKind::Trace | LogKind::State => {
-                entry.service_ns
-            }
+            LogKind::Latency
+            | LogKind::Histogram
+            | LogKind::Trace
+            | LogKind::State
+            | LogKind::Total(_) => entry.service_ns,
         };
         let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
         let (bytes, offset) =

@@ -30,6 +30,10 @@ pub struct FioRequest {
     pub dry_run: bool,
     /// `--status-interval`: milliseconds between results so far.
     pub status_interval_ms: Option<u64>,
+    /// `--bandwidth-log`: whether the bandwidth of all jobs together is logged.
+    pub logs_total: bool,
+    /// `--inflate-log`: log to print, and stop.
+    pub printed_log: Option<String>,
     /// Whether to parse everything and stop.
     pub parse_only: bool,
     /// Whether writing is forbidden.

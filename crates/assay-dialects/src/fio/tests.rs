@@ -49,6 +49,7 @@ fn compile_request(request: &FioRequest) -> Result<FioPlan, FioJobError> {
         |stream: &StorageStream, _| stream.conduct.order.as_deref().map_or(1, |it| it.loops);
     let env = FioCompileEnv {
         size_of: &size_of,
+        assumed_bytes: None,
         cpus_of_node: &cpus_of_node,
         count_passes: &count_passes,
         read_state: &|path| Err(format!("{path} is not there")),
@@ -389,7 +390,7 @@ fn verify_adds_read_back_phase() {
 
 #[test]
 fn faults_have_a_place_and_a_hint() {
-    check_cases(19, &expect_file!["tests/cases/faults.txt"], render_refused);
+    check_cases(22, &expect_file!["tests/cases/faults.txt"], render_refused);
 }
 
 #[test]

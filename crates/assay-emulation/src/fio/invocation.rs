@@ -20,6 +20,9 @@ use assay_run::run_request::random_seed;
 
 use assay_run::job_file;
 
+/// Size of a file that `--parse-only` does not find, that of a usual drive.
+const ASSUMED_BYTES: u64 = 1 << 40;
+
 /// Command line, this machine, and the files that were read.
 #[derive(Debug)]
 pub(super) struct FioInvocation<'w> {
@@ -53,7 +56,11 @@ impl<'w> FioInvocation<'w> {
     pub(super) fn compile(&self, request: &FioRequest) -> Result<FioPlan, FioJobError> {
         let env = FioCompileEnv {
             size_of: &|path| capacity::size(path).ok().flatten(),
-            cpus_of_node: &|node| self.cpus_of_node(node),
+            // What is only parsed may be a plan for another machine.
+            assumed_bytes: request.parse_only.then_some(ASSUMED_BYTES),
+            cpus_of_node: &|node| {
+                self.cpus_of_node(node).or_else(|| request.parse_only.then(Vec::new))
+            },
             count_passes: &storage::count_passes,
             read_state: &|path| {
                 job_file::read(&path_text::decode_path(path)).map_err(|error| error.to_string())

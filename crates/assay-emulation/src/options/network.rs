@@ -64,6 +64,33 @@ pub struct QperfArguments {
     /// The same, at the far end only
     #[arg(long = "rem_sock_buf_size", visible_alias = "rem-sock-buf-size", alias = "rsb", value_name = "SIZE", value_parser = parse_qperf_size)]
     pub(crate) rem_sock_buf_size: Vec<u64>,
+    /// CPU of both ends, from 1; 0 = any (qperf: -ca, -lca, -rca)
+    #[arg(
+        long = "cpu_affinity",
+        visible_alias = "cpu-affinity",
+        alias = "ca",
+        value_name = "CPU"
+    )]
+    pub(crate) cpu_affinity: Vec<u64>,
+    /// The same, of this end only
+    #[arg(
+        long = "loc_cpu_affinity",
+        visible_alias = "loc-cpu-affinity",
+        alias = "lca",
+        value_name = "CPU"
+    )]
+    pub(crate) loc_cpu_affinity: Vec<u64>,
+    /// The same, of the far end only
+    #[arg(
+        long = "rem_cpu_affinity",
+        visible_alias = "rem-cpu-affinity",
+        alias = "rca",
+        value_name = "CPU"
+    )]
+    pub(crate) rem_cpu_affinity: Vec<u64>,
+    /// Port of the server's data socket [default: any] (qperf: -ip)
+    #[arg(long = "ip_port", visible_alias = "ip-port", alias = "ip", value_name = "PORT")]
+    pub(crate) ip_port: Vec<u64>,
     /// Repeat each test over the values of an option, like msg_size:1:64K:*2; may be repeated (qperf: -oo)
     #[arg(long = "loop", alias = "oo", value_name = "NAME:FIRST:LAST:STEP", value_parser = parse_loop)]
     pub(crate) loops: Vec<QperfLoop>,
@@ -203,7 +230,7 @@ pub(crate) struct QperfOrder(Vec<(&'static str, Vec<usize>)>);
 
 impl QperfOrder {
     /// Ordered fields.
-    const FIELDS: [&str; 12] = [
+    const FIELDS: [&str; 16] = [
         "tests",
         "time",
         "timeout",
@@ -213,6 +240,10 @@ impl QperfOrder {
         "sock_buf_size",
         "loc_sock_buf_size",
         "rem_sock_buf_size",
+        "cpu_affinity",
+        "loc_cpu_affinity",
+        "rem_cpu_affinity",
+        "ip_port",
         "loops",
         "verbose",
         "precision",
@@ -273,6 +304,10 @@ impl QperfArguments {
             QperfVariable::Timeout => &self.timeout,
             QperfVariable::LocalTimeout => &self.loc_timeout,
             QperfVariable::RemoteTimeout => &self.rem_timeout,
+            QperfVariable::Cpu => &self.cpu_affinity,
+            QperfVariable::LocalCpu => &self.loc_cpu_affinity,
+            QperfVariable::RemoteCpu => &self.rem_cpu_affinity,
+            QperfVariable::Port => &self.ip_port,
             QperfVariable::Precision => &self.precision,
         }
     }

@@ -177,8 +177,8 @@ impl QperfRows<'_> {
         }
     }
 
-    fn add_count(&mut self, name: &str, count: u64) {
-        if !self.shows(MORE_STATISTICS, count as f64) {
+    fn add_count(&mut self, shown: Shown, name: &str, count: u64) {
+        if !self.shows(shown, count as f64) {
             return;
         }
         match count {
@@ -237,13 +237,13 @@ impl QperfRows<'_> {
             self.add_times(name, end);
             let counts = [("send", &end.sent), ("recv", &end.received)];
             for (way, counts) in counts {
-                self.add_count(&format!("{name}_{way}_errors"), counts.errors);
+                self.add_count(MORE_STATISTICS, &format!("{name}_{way}_errors"), counts.errors);
             }
             for (way, counts) in counts {
                 self.add_size(MORE_STATISTICS, &format!("{name}_{way}_bytes"), counts.bytes);
             }
             for (way, counts) in counts {
-                self.add_count(&format!("{name}_{way}_msgs"), counts.messages);
+                self.add_count(MORE_STATISTICS, &format!("{name}_{way}_msgs"), counts.messages);
             }
         }
     }
@@ -260,9 +260,9 @@ impl QperfRows<'_> {
     }
 
     fn add_one_way(&mut self, name: &str, counts: &QperfCounts) {
-        self.add_count(&format!("{name}_errors"), counts.errors);
+        self.add_count(MORE_STATISTICS, &format!("{name}_errors"), counts.errors);
         self.add_size(MORE_STATISTICS, &format!("{name}_bytes"), counts.bytes);
-        self.add_count(&format!("{name}_msgs"), counts.messages);
+        self.add_count(MORE_STATISTICS, &format!("{name}_msgs"), counts.messages);
     }
 
     /// Adds the parameters that were set, or all at the second level.
@@ -273,13 +273,20 @@ impl QperfRows<'_> {
             true => vec![("", it.local)],
             false => vec![("loc_", it.local), ("rem_", it.remote)],
         };
-        let sizes = [
-            ("msg_size", parameters.message_bytes),
-            ("sock_buf_size", parameters.socket_buffer_bytes),
+        // In the order of their names.
+        let numbers = [
+            ("affinity", parameters.cpu, false),
+            ("msg_size", parameters.message_bytes, true),
+            ("port", parameters.port, false),
+            ("sock_buf_size", parameters.socket_buffer_bytes, true),
         ];
-        for (name, it) in sizes.into_iter().filter(|(_, it)| is_shown(it)) {
+        for (name, it, is_size) in numbers.into_iter().filter(|(_, it, _)| is_shown(it)) {
             for (end, value) in each(it) {
-                self.add_size(USED, &format!("{end}{name}"), value.into());
+                let name = format!("{end}{name}");
+                match is_size {
+                    true => self.add_size(USED, &name, value.into()),
+                    false => self.add_count(USED, &name, value.into()),
+                }
             }
         }
         let times = [("time", parameters.time_s), ("timeout", parameters.timeout_s)];

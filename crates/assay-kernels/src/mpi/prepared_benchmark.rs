@@ -2,6 +2,7 @@
 //! and validates the contents of messages.
 
 use std::ffi::c_int;
+use std::fmt;
 
 use assay_model::benchmark::{
     MpiBenchmarkKind, RemoteOperation, RmaSynchronization, WindowCreation,
@@ -9,6 +10,7 @@ use assay_model::benchmark::{
 
 use crate::mapping::Mapping;
 
+use super::MpiError;
 use super::abi::Handle;
 use super::calls::MpiResult;
 use super::communicator::Communicator;
@@ -46,6 +48,18 @@ pub(super) struct PreparedBenchmark<'j, H: Handle> {
     pub(super) window: Option<MpiWindow<'j, H>>,
     /// Threads of rank 0 and of rank 1.
     pub(super) threads: (u32, u32),
+    pub(super) on_stuck: StuckHandler<'j>,
+}
+
+/// Function that ends the job with an error of one thread while others wait for messages that never
+/// come. They use the memory of the benchmark, so it does not return.
+#[derive(Clone, Copy)]
+pub struct StuckHandler<'h>(pub &'h dyn Fn(&MpiError));
+
+impl fmt::Debug for StuckHandler<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StuckHandler")
+    }
 }
 
 /// Parameters of a benchmark, the same on all ranks.
@@ -79,6 +93,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
     pub(super) fn new(
         comm: &'j Communicator<H>,
         request: &MpiBenchmarkRequest,
+        on_stuck: StuckHandler<'j>,
     ) -> Result<Self, PrepareError> {
         let MpiBenchmarkRequest {
             kind,
@@ -131,6 +146,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             parts,
             window: mpi_window,
             threads,
+            on_stuck,
         })
     }
 

@@ -6,7 +6,9 @@
 use std::ffi::c_int;
 use std::io;
 use std::sync::OnceLock;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use super::abi::Handle;
 use super::calls::{MpiCallError, MpiResult, THREAD_START};
@@ -16,9 +18,13 @@ use super::figures::MpiFigures;
 use super::pairs::{PING_TAG, PairRole, pair_role};
 use super::prepared_benchmark::PreparedBenchmark;
 use super::timing::MpiPass;
+use super::to_mpi_error;
 
 /// Tag of the answers to a single sending thread, as in OSU's program.
 const PONG_TAG: c_int = 2;
+
+/// Time in which the other threads may still end after an error of one.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Messages of one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,12 +146,13 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         }
         self.receive.as_mut_slice::<u8>().fill(0xff);
         let (slots, comm) = (self.message_slots(), SharedCommunicator(self.comm));
+        let on_stuck = |error| (self.on_stuck.0)(&to_mpi_error(self.comm, error));
         let Some(role) = pair_role(self.comm) else { return Ok(Vec::new()) };
         let exchange = |thread: u64| {
             let tag = thread as c_int;
             slots.ping_pong(comm.get(), role, thread, (tag, tag))
         };
-        in_threads(threads as u64, || Ok(()), exchange)?;
+        in_threads(threads as u64, || Ok(()), exchange, on_stuck)?;
         let received = self.receive.as_slice::<u8>();
         let is_correct = |slot: usize| {
             let message = &received[slot * bytes..(slot + 1) * bytes];
@@ -179,7 +186,8 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         let threads = if role.is_lower { senders } else { receivers };
         let (slots, comm) = (self.message_slots(), SharedCommunicator(self.comm));
         let await_peers = || comm.get().barrier();
-        in_threads(threads, await_peers, |thread| {
+        let on_stuck = |error| (self.on_stuck.0)(&to_mpi_error(self.comm, error));
+        let work = |thread| {
             let share = ThreadShare::new(thread, threads, warm_up, timed);
             let mut number = share.first;
             let mut turn = || {
@@ -192,7 +200,8 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                 slots.ping_pong(comm.get(), role, thread, tags)
             };
             time(comm.get(), share, &mut turn).map(|times| (share, times))
-        })
+        };
+        in_threads(threads, await_peers, work, on_stuck)
     }
 }
 
@@ -203,6 +212,9 @@ const fn refused(code: c_int) -> MpiCallError {
 /// Runs `work` in each of `count` threads; the results are in the order of their numbers. The threads
 /// begin together, after `on_ready`, which is called once all of them exist.
 ///
+/// After an error of one thread, the others may wait for messages that never come. `on_stuck` is called
+/// then, and does not return unless they end.
+///
 /// # Errors
 /// The system's reason if a thread cannot be started, and the error of `on_ready`: no thread has done
 /// anything then. Otherwise the first error of `work`.
@@ -210,15 +222,23 @@ fn in_threads<T: Send>(
     count: u64,
     on_ready: impl FnOnce() -> MpiResult,
     work: impl Fn(u64) -> MpiResult<T> + Sync,
+    on_stuck: impl FnOnce(MpiCallError),
 ) -> MpiResult<Vec<T>> {
+    let (ending, ended) = mpsc::channel();
     // Whether the threads work: the messages of one that does not exist would never be answered.
     let gate = OnceLock::<bool>::new();
     let (work, is_released) = (&work, &gate);
     thread::scope(|scope| {
         let spawn = |number| {
-            let held = move || match is_released.wait() {
-                true => work(number),
-                false => Err(refused(libc::EAGAIN)),
+            let ending = ending.clone();
+            let held = move || {
+                let result = match is_released.wait() {
+                    true => work(number),
+                    false => Err(refused(libc::EAGAIN)),
+                };
+                // Nobody waits if the threads were never released.
+                let _ = ending.send(result.as_ref().err().copied());
+                result
             };
             thread::Builder::new().spawn_scoped(scope, held)
         };
@@ -230,8 +250,31 @@ fn in_threads<T: Send>(
         let join = |thread: thread::ScopedJoinHandle<'_, MpiResult<T>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        ready?.into_iter().map(join).collect()
+        let threads = ready?;
+        drop(ending);
+        if let Some(error) = find_stuck(&ended, threads.len()) {
+            on_stuck(error);
+        }
+        threads.into_iter().map(join).collect()
     })
+}
+
+/// Waits until `count` threads have ended; returns the first error if others do not end after it.
+fn find_stuck(ended: &Receiver<Option<MpiCallError>>, count: usize) -> Option<MpiCallError> {
+    let mut failure = None;
+    for _ in 0..count {
+        let next = match failure {
+            None => ended.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(_) => ended.recv_timeout(GRACE),
+        };
+        match next {
+            Ok(error) => failure = failure.or(error),
+            Err(RecvTimeoutError::Timeout) => return failure,
+            // A thread panicked, which its end reports.
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -248,7 +291,8 @@ mod tests {
             Ok(())
         };
         let work = |number| Ok((number, is_ready.load(Ordering::SeqCst)));
-        let results = in_threads(3, on_ready, work).unwrap();
+        let never = |_| unreachable!("no thread is stuck");
+        let results = in_threads(3, on_ready, work, never).unwrap();
         assert_eq!(results, [(0, true), (1, true), (2, true)]);
 
         let worked = AtomicU64::new(0);
@@ -257,8 +301,33 @@ mod tests {
             worked.fetch_add(1, Ordering::SeqCst);
             Ok(())
         };
-        assert_eq!(in_threads(3, on_ready, work).unwrap_err().code, libc::EAGAIN);
+        assert_eq!(in_threads(3, on_ready, work, never).unwrap_err().code, libc::EAGAIN);
         assert_eq!(worked.into_inner(), 0);
+    }
+
+    #[test]
+    fn threads_that_wait_after_an_error_are_reported() {
+        let is_freed = AtomicBool::new(false);
+        let work = |number| match number {
+            1 => Err(MpiCallError { call: "MPI_Recv", code: 15 }),
+            _ => {
+                while !is_freed.load(Ordering::SeqCst) {
+                    thread::yield_now();
+                }
+                Ok(())
+            }
+        };
+        let mut reported = None;
+        let on_stuck = |error: MpiCallError| {
+            reported = Some(error.code);
+            is_freed.store(true, Ordering::SeqCst);
+        };
+        let error = in_threads(3, || Ok(()), work, on_stuck).unwrap_err();
+        assert_eq!((error.call, error.code, reported), ("MPI_Recv", 15, Some(15)));
+
+        let fails_at_once = |_| Err::<(), _>(MpiCallError { call: "MPI_Send", code: 1 });
+        let never = |_| unreachable!("all threads end");
+        assert!(in_threads(3, || Ok(()), fails_at_once, never).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use assay_model::workload::storage::{BlockDuplicates, WriteContent};
+use assay_model::workload::storage::{BlockDuplicates, WorkingSet, WriteContent};
 
 use super::random;
 
@@ -108,6 +108,21 @@ pub(super) fn is_duplicate(serial: u64, share: f64) -> bool {
     const DRAWS: u64 = 1 << 53;
     let drawn = random::mix(serial) % DRAWS;
     (drawn as f64) < share * DRAWS as f64
+}
+
+/// Returns the number of the contents of a stream's nth unique write.
+pub(super) const fn contents_of(stream: u64, nth: u64) -> u64 {
+    /// Bits of the number of a write.
+    const WRITE_BITS: u32 = 44;
+    stream << WRITE_BITS | nth
+}
+
+/// Draws contents of a set: the first unique writes of each stream that shares it.
+pub(super) fn draw_of_set(set: WorkingSet, serial: u64) -> u64 {
+    let streams = set.streams.max(1);
+    let nth = random::mix(!serial) % set.contents.max(1);
+    let each = (set.contents / streams).max(1);
+    contents_of((set.stream + nth / each) % streams, nth % each)
 }
 
 /// Makes the pages of one write unique, which prevents deduplication.
@@ -238,6 +253,8 @@ fn checksum(sector: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn stamped(address: u64, sectors: usize) -> Vec<u8> {
@@ -327,7 +344,7 @@ mod tests {
         assert!(whole == pieces);
         let mut again = vec![0; whole.len()];
         fill_blocks(&mut again, 0, 0.25, &duplicates, (2, 0));
-        let blocks: std::collections::HashSet<&[u8]> = whole.chunks(8192).collect();
+        let blocks: HashSet<&[u8]> = whole.chunks(8192).collect();
         assert_eq!(blocks.len(), 20 + 5);
         let changed = whole.chunks(8192).zip(again.chunks(8192)).filter(|(a, b)| a != b);
         assert_eq!(changed.count(), 20, "unique blocks only");
@@ -351,8 +368,23 @@ mod tests {
             };
             fill_blocks(half, 0, 0.0, &duplicates, (1, 0));
         }
-        let blocks: std::collections::HashSet<&[u8]> = memory.chunks(4096).collect();
+        let blocks: HashSet<&[u8]> = memory.chunks(4096).collect();
         assert_eq!(blocks.len(), 2 * (20 + 5));
+    }
+
+    #[test]
+    fn streams_draw_from_one_set_in_equal_parts() {
+        let numbers = |stream| {
+            let set = WorkingSet { contents: 12, stream, streams: 3 };
+            (0..1000).map(|serial| draw_of_set(set, serial)).collect::<HashSet<u64>>()
+        };
+        let expected = (0..12).map(|nth| contents_of(nth / 4, nth % 4)).collect();
+        for stream in 0..3 {
+            assert_eq!(numbers(stream), expected, "{stream}");
+        }
+        let own = WorkingSet { contents: 5, stream: 0, streams: 1 };
+        let drawn: HashSet<u64> = (0..1000).map(|serial| draw_of_set(own, serial)).collect();
+        assert_eq!(drawn, (0..5).collect());
     }
 
     #[test]

@@ -12,11 +12,14 @@ use crate::clock;
 
 use super::job_draws::JobDraws;
 use super::job_file::{JobFile, NextOffset};
+use super::modelled_queue::StaleUnits;
 use super::verify_backlog::VerifyBacklog;
 use super::write_history::{WriteHistory, WrittenPlace};
 
+pub(super) use job_io::JobIo;
 pub use pass_count::count_passes;
 
+mod job_io;
 mod pass_count;
 
 /// I/O of a job, in order.
@@ -41,8 +44,10 @@ pub(super) struct JobOffsets {
     /// I/O until the next random offset.
     until_random: u64,
     /// Whether the next I/O leaves its blocks free: it is no random one, or began as such in a file
-    /// that had ended (`IO_U_F_BUSY_OK` in `io_u.c`, which outlasts the attempt).
+    /// that had ended (`IO_U_F_BUSY_OK` in `io_u.c`).
     leaves_free: bool,
+    /// Units of I/O that still have that mark from an attempt that failed.
+    stale_units: StaleUnits,
     issues: [u64; 2],
     mix_direction: usize,
     mix_issues: u64,
@@ -95,38 +100,6 @@ struct PassState {
     all_bytes: u64,
 }
 
-/// I/O of a job: file, direction, place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct JobIo {
-    /// Target that is synced before; without bytes, no I/O follows.
-    pub(super) sync_target: Option<usize>,
-    /// Index of the target.
-    pub(super) target: usize,
-    /// Read or write.
-    pub(super) operation: IoOperation,
-    /// Offset in bytes.
-    pub(super) offset: u64,
-    /// Length in bytes.
-    pub(super) bytes: u64,
-    /// Its own priority; 0 = that of the thread.
-    pub(super) priority: u16,
-    /// Whether it is the first of its file since the file was opened.
-    pub(super) opens_file: bool,
-}
-
-impl JobIo {
-    /// Creates an I/O with the priority of the thread.
-    const fn new(target: usize, operation: IoOperation, offset: u64, bytes: u64) -> Self {
-        let (sync_target, priority, opens_file) = (None, 0, false);
-        Self { sync_target, target, operation, offset, bytes, priority, opens_file }
-    }
-
-    /// Creates a sync that no I/O follows.
-    const fn only_sync(target: usize) -> Self {
-        Self { sync_target: Some(target), ..Self::new(target, IoOperation::Read, 0, 0) }
-    }
-}
-
 const READ: usize = 0;
 const WRITE: usize = 1;
 
@@ -156,6 +129,7 @@ impl JobOffsets {
             // The first I/O is a random one.
             until_random: 1,
             leaves_free: false,
+            stale_units: StaleUnits::new(order, stream),
             issues: [0; 2],
             mix_direction: READ,
             mix_issues: 0,
@@ -224,7 +198,7 @@ impl JobOffsets {
             match (next, self.pass.part) {
                 (None, PassPart::Running) => {
                     self.pass.part = PassPart::Issued;
-                    self.complete_backlog();
+                    self.complete_all();
                 }
                 (None, _) => self.end_pass(),
                 (Some(io), part) => {
@@ -288,15 +262,14 @@ impl JobOffsets {
 
     /// Begins another pass, unless the job is done.
     fn begin_pass(&mut self) {
-        if !self.may_continue() {
+        let has_done_all = self.order.pass.is_some_and(|pass| self.pass.count > pass);
+        if has_done_all || !self.may_continue() {
             self.pass.is_over = true;
             return;
         }
         if self.pass.count > 0 {
             self.restart();
         }
-        let wanted = self.order.pass;
-        self.pass.is_over = wanted.is_some_and(|pass| self.pass.count > pass);
         self.pass.count += 1;
         self.pass.part = PassPart::Running;
         (self.pass.ios, self.pass.queued_bytes) = (0, 0);
@@ -341,7 +314,7 @@ impl JobOffsets {
 
     fn end_pass(&mut self) {
         self.pass.part = PassPart::Ended;
-        self.complete_backlog();
+        self.complete_all();
         if self.is_read_back_apart() {
             // What is verified by another phase counts as I/O, too.
             let PassState { written_ios, written_bytes, .. } = self.pass;
@@ -350,6 +323,8 @@ impl JobOffsets {
                 written.map_or((written_ios, written_bytes), |it| (it.len(), it.bytes()));
             self.pass.all_ios += ios;
             self.pass.all_bytes += bytes;
+            self.stale_units.use_units(ios);
+            self.stale_units.complete_all();
         }
         if self.pass.ios == 0 {
             self.pass.is_over = true;
@@ -389,6 +364,7 @@ impl JobOffsets {
             return Some(self.verify(place));
         }
         let mut sync_target = None;
+        self.leaves_free = self.stale_units.take();
         if self.is_sync_due() {
             // A sync takes the turn of a file.
             sync_target = self.choose_file().map(|at| self.files[at].target);
@@ -398,6 +374,9 @@ impl JobOffsets {
         }
         loop {
             let Some(at) = self.choose_file() else {
+                if self.leaves_free {
+                    self.stale_units.put_back();
+                }
                 // The sync comes before fio finds that nothing is left.
                 return sync_target.map(JobIo::only_sync);
             };
@@ -534,6 +513,7 @@ impl JobOffsets {
         self.zone_bytes += bytes;
         self.issues[direction] += 1;
         self.issued_bytes[direction] += bytes;
+        self.stale_units.begin_io();
         let pass = &mut self.pass;
         pass.queued_bytes += bytes;
         pass.ios += 1;
@@ -574,7 +554,8 @@ impl JobOffsets {
         self.issues[direction] as f64 > elapsed_ns as f64 / 1e9 * per_s
     }
 
-    fn complete_backlog(&mut self) {
+    fn complete_all(&mut self) {
+        self.stale_units.complete_all();
         if let Some(backlog) = &mut self.backlog {
             backlog.complete_all();
         }
@@ -589,6 +570,7 @@ impl JobOffsets {
     /// Returns the I/O that reads a write back.
     fn verify(&mut self, (target, offset, bytes): WrittenPlace) -> JobIo {
         self.was_synced = false;
+        self.stale_units.use_units(1);
         self.pass.queued_bytes += bytes;
         self.pass.all_ios += 1;
         self.pass.all_bytes += bytes;

@@ -22,11 +22,8 @@ use assay_model::workload::storage::{
 use crate::clock;
 use crate::network::cpu::{self, ProcessTime};
 use crate::pin;
-use crate::priority;
-use crate::timers;
 
 use super::buffers::{BufferSpec, IoBuffers};
-use super::descriptor_table;
 use super::engine::{
     EngineSetup, Libaio, Null, StorageEngine, TargetDescriptors, Threads, Uring, UringPolled,
 };
@@ -41,6 +38,7 @@ use super::size_watch::SizeWatch;
 use super::slot_scheduler::SlotScheduler;
 use super::tally;
 use super::target::OpenedTarget;
+use super::thread_setup;
 use super::timeline::Timeline;
 use super::worker::{IoSlot, StorageWorker};
 use super::worker_plans::{self, WorkerPlan};
@@ -486,26 +484,9 @@ fn set_up<E: StorageEngine>(
     plan: &WorkerPlan,
     cpu: Option<usize>,
 ) -> Result<(E, IoBuffers), StorageError> {
-    let failed = |what: &str, source| StorageError::Resource { what: what.to_owned(), source };
-    let own_cpus = &phase.workload.streams[plan.stream].conduct.cpus;
-    if !own_cpus.is_empty() {
-        pin::restrict_current_thread(own_cpus)
-            .map_err(|source| failed("the stream's CPUs", source))?;
-    } else if let Some(cpu) = cpu {
-        pin::pin_current_thread(cpu).map_err(|source| failed("the worker's CPU", source))?;
-    }
-    let conduct = &phase.workload.streams[plan.stream].conduct;
-    if conduct.nice != 0 {
-        priority::add_nice(conduct.nice)
-            .map_err(|source| failed("the stream's nice value", source))?;
-    }
-    if let Some(value) = conduct.io_priority {
-        priority::set_io_priority(value)
-            .map_err(|source| failed("the stream's I/O priority", source))?;
-    }
-    timers::minimize_timer_slack();
-    descriptor_table::unshare_table();
     let stream = &phase.workload.streams[plan.stream];
+    let conduct = &stream.conduct;
+    thread_setup::prepare_thread(conduct, cpu)?;
     let slots = plan.lanes.iter().map(|lane| lane.slots).sum();
     let verifies_writes = phase.workload.data.verify == Verify::AfterWrite;
     let need = BufferSpec {
@@ -513,12 +494,18 @@ fn set_up<E: StorageEngine>(
         bytes: worker_plans::maximum_bytes(stream),
         reads: stream.has_reads() || verifies_writes,
         writes: (stream.read_share < 1.0).then_some(phase.workload.data.compressible),
-        content: stream.conduct.content.as_deref(),
-        seed: phase.workload.seed ^ plan.lanes[0].id,
+        content: conduct.content.as_deref(),
+        // Streams that share a set of contents write equal ones.
+        seed: match conduct.content.as_deref().and_then(|it| it.working_set) {
+            Some(set) if set.streams > 1 => phase.workload.seed,
+            Some(_) | None => phase.workload.seed ^ plan.lanes[0].id,
+        },
         huge: !stream.conduct.plain_pages,
     };
-    let buffers = IoBuffers::new(need)
-        .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;
+    let buffers = IoBuffers::new(need).map_err(|error| StorageError::Resource {
+        what: format!("{} B for I/O", error.bytes),
+        source: error.source,
+    })?;
     let files: Vec<TargetDescriptors> =
         phase.targets.iter().map(|target| target.opened.descriptors()).collect();
     let mappings = of_targets(phase, stream, conduct.maps_files, OpenedTarget::mapping);

@@ -13,8 +13,15 @@ pub(super) const MAX_CATCH_UP_NS: f64 = 100e6;
 pub(super) enum LoopThrottle {
     /// Maximum rate: each byte costs time.
     Cap { ns_per_byte: f64, next_ns: f64 },
-    /// Pause after a number of I/O, once all of them have completed.
-    Pauses { pauses: ThinkTime, slots: usize, left: u32, until_ns: Option<u64> },
+    /// Pause after a number of I/O or a time, once all I/O has completed.
+    Pauses {
+        pauses: ThinkTime,
+        slots: usize,
+        left: u32,
+        until_ns: Option<u64>,
+        /// Time at which the next pause is due, whatever the number of I/O.
+        due_ns: Option<u64>,
+    },
 }
 
 impl LoopThrottle {
@@ -26,7 +33,7 @@ impl LoopThrottle {
     /// Creates the pauses of a worker with `slots` slots.
     pub(super) fn pauses(pauses: ThinkTime, slots: u32) -> Self {
         let left = pauses.after_ios.max(1);
-        Self::Pauses { pauses, slots: slots as usize, left, until_ns: None }
+        Self::Pauses { pauses, slots: slots as usize, left, until_ns: None, due_ns: None }
     }
 
     /// Returns whether an I/O may start now, with `ready` slots ready; counts it as started.
@@ -39,7 +46,14 @@ impl LoopThrottle {
                 }
                 may
             }
-            Self::Pauses { pauses, slots, left, until_ns } => {
+            Self::Pauses { pauses, slots, left, until_ns, due_ns } => {
+                if pauses.after_ns > 0 {
+                    // As in fio, the first time is longer by a pause.
+                    let first_ns = now_ns + pauses.after_ns + pauses.length_ns;
+                    if now_ns >= *due_ns.get_or_insert(first_ns) {
+                        *left = 0;
+                    }
+                }
                 if *left == 0 {
                     if *slots == 0 || ready < *slots {
                         return false;
@@ -49,6 +63,7 @@ impl LoopThrottle {
                         return false;
                     }
                     (*left, *until_ns) = (pauses.after_ios.max(1), None);
+                    *due_ns = Some(now_ns + pauses.after_ns);
                 }
                 let may = ready > 0;
                 *left -= u32::from(may);
@@ -96,7 +111,7 @@ mod tests {
 
     #[test]
     fn pause_begins_after_all_completions() {
-        let pauses = ThinkTime { after_ios: 3, length_ns: 100, spin_ns: 0 };
+        let pauses = ThinkTime { after_ios: 3, length_ns: 100, spin_ns: 0, after_ns: 0 };
         let mut pace = LoopThrottle::pauses(pauses, 2);
         assert!(pace.may_start(0, 2) && pace.may_start(0, 1));
         assert!(!pace.may_start(0, 0), "no slot is ready");
@@ -119,8 +134,20 @@ mod tests {
     }
 
     #[test]
+    fn pause_is_due_after_a_time() {
+        let pauses = ThinkTime { after_ios: 3, length_ns: 100, spin_ns: 0, after_ns: 50 };
+        let mut pace = LoopThrottle::pauses(pauses, 1);
+        assert!(pace.may_start(0, 1) && pace.may_start(149, 1), "a pause longer at first");
+        assert!(!pace.may_start(150, 1) && !pace.may_start(249, 1));
+        assert!(pace.may_start(250, 1) && pace.may_start(260, 1) && pace.may_start(270, 1));
+        assert!(!pace.may_start(271, 1), "three I/O");
+        assert!(pace.may_start(371, 1) && pace.may_start(420, 1));
+        assert!(!pace.may_start(421, 1), "the time since the last pause");
+    }
+
+    #[test]
     fn end_of_a_pause_may_be_spent_spinning() {
-        let pauses = ThinkTime { after_ios: 1, length_ns: 100, spin_ns: 30 };
+        let pauses = ThinkTime { after_ios: 1, length_ns: 100, spin_ns: 30, after_ns: 0 };
         let mut pace = LoopThrottle::pauses(pauses, 1);
         assert!(pace.may_start(0, 1) && !pace.may_start(10, 1));
         assert_eq!(pace.next_start_ns(1), Some(80));

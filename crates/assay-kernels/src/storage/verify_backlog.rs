@@ -1,15 +1,15 @@
 //! Writes of a job that are read back while it writes, in fio's order (`check_get_verify` in
 //! `io_u.c`).
 //!
-//! The writes that are complete when an I/O begins decide the next read. They follow from the depth
-//! and the batches, for I/O that completes in order as soon as it is submitted, as in memory; so a
-//! job has the same I/O on each device. Draws and submits nothing.
+//! The writes that are complete when an I/O begins decide the next read. They are those of a
+//! [`ModelledQueue`], so that a job has the same I/O on each device. Draws and submits nothing.
 
 use std::collections::VecDeque;
 
 use assay_model::storage_outcome::IoOperation;
-use assay_model::workload::storage::{IoBatches, JobOrder, StorageStream};
+use assay_model::workload::storage::{JobOrder, StorageStream};
 
+use super::modelled_queue::ModelledQueue;
 use super::write_history::{WriteHistory, WrittenPlace};
 
 /// Backlog of writes to read back.
@@ -50,6 +50,7 @@ impl VerifyBacklog {
 
     /// Completes all I/O, as at the end of a pass.
     pub(super) fn complete_all(&mut self) {
+        self.queue.model.complete_all();
         self.queue.complete(usize::MAX);
     }
 
@@ -88,21 +89,16 @@ impl VerifyBacklog {
 #[derive(Debug)]
 struct IoQueue {
     ios: VecDeque<(IoOperation, (usize, u64))>,
-    depth: usize,
-    batches: IoBatches,
+    model: ModelledQueue,
     /// Operation that was completed last; fio begins with a read.
     completed: IoOperation,
 }
 
 impl IoQueue {
     fn new(order: &JobOrder, stream: &StorageStream) -> Self {
-        let depth = if order.queues { stream.in_flight_per_target.max(1) } else { 1 };
-        let singly =
-            IoBatches { submit: 1, collect_least: 1, collect_most: 1, refill_below: depth };
         Self {
             ios: VecDeque::new(),
-            depth: depth as usize,
-            batches: stream.conduct.batches.unwrap_or(singly),
+            model: ModelledQueue::new(order, stream),
             completed: IoOperation::Read,
         }
     }
@@ -110,16 +106,8 @@ impl IoQueue {
     /// Adds an I/O, and completes some if the queue is full.
     fn begin(&mut self, operation: IoOperation, place: (usize, u64)) {
         self.ios.push_back((operation, place));
-        let is_full = self.ios.len() >= self.depth;
-        let IoBatches { collect_least, collect_most, refill_below, .. } = self.batches;
-        let polls = collect_least == 0 && collect_most == 0;
-        if !is_full && !polls {
-            return;
-        }
-        self.complete(collect_most.max(1) as usize);
-        while is_full && self.ios.len() > refill_below as usize {
-            self.complete(collect_most.max(1) as usize);
-        }
+        let completed = self.model.begin();
+        self.complete(completed);
     }
 
     fn complete(&mut self, count: usize) {

@@ -60,9 +60,9 @@ pub(super) struct StorageWorker<'a, E> {
     in_flight: usize,
     /// Number of writes so far, to make each unique.
     serial: u64,
-    /// Contents of writes, if they are not unique numbers, and the number of the last unique write.
+    /// Contents of writes, if they are not unique numbers, and the number of unique ones so far.
     content: Option<&'a WriteContent>,
-    unique_serial: u64,
+    unique_writes: u64,
     verifies: bool,
     sync_every: u64,
     sync: IoAction,
@@ -175,7 +175,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             in_flight: 0,
             serial: 0,
             content: conduct.content.as_deref(),
-            unique_serial: 0,
+            unique_writes: 0,
             verifies: phase.workload.data.verify != Verify::Off,
             sync_every: match syncs_in_order {
                 true => 0,

@@ -165,7 +165,7 @@ A write phase ends after the stonewall, 300 s; then all tasks continue until eac
 the fastest. A task reads and queries what the next one wrote. The find phase looks at all files of the run for those of 3901 bytes whose names \
 contain 01 and that are newer than the write phases of ior-easy and mdtest-easy. Each phase runs once \
 and is one sample. The score is the geometric mean of all bandwidths in GiB/s, times that of all rates in \
-thousands of operations per second, under the square root; reports derive it from the phases.",
+thousands of operations per second, under the square root; a run without a result of each phase has none.",
     metrics: &[
         Metric::new(
             "bandwidth",
@@ -189,6 +189,12 @@ thousands of operations per second, under the square root; reports derive it fro
             "files created, queried, read, removed or looked at in a phase",
         ),
         Metric::new("found", Unit::Count, Better::Higher, "files that the find phase found"),
+        Metric::new(
+            "score",
+            Unit::Count,
+            Better::Higher,
+            "the score of a run with results of all phases",
+        ),
     ],
     section: ReportSection::Io500,
     variance_source: VarianceSource::Pages,

@@ -153,13 +153,18 @@ pub struct Io500Score {
 }
 
 impl Io500Score {
-    /// Calculates the score. Like IO500, phases without a result do not count.
-    pub fn from_results(results: &[Io500Result]) -> Self {
+    /// Calculates the score; `None` if a phase has no result.
+    pub fn from_results(results: &[Io500Result]) -> Option<Self> {
+        let has =
+            |phase: Io500Phase| results.iter().any(|it| it.phase == phase && it.value > 0.0);
+        if !Io500Phase::ALL.into_iter().all(has) {
+            return None;
+        }
         let values = |is_bandwidth: bool, unit: f64| {
             let of_group = results.iter().filter(|it| it.phase.is_bandwidth() == is_bandwidth);
-            geometric_mean(of_group.map(|it| it.value / unit).filter(|value| *value > 0.0))
+            geometric_mean(of_group.map(|it| it.value / unit))
         };
-        Self { gib_per_s: values(true, GIBI), kilo_ops_per_s: values(false, 1e3) }
+        Some(Self { gib_per_s: values(true, GIBI), kilo_ops_per_s: values(false, 1e3) })
     }
 
     /// Returns the total: the geometric mean of both.
@@ -171,11 +176,11 @@ impl Io500Score {
 /// Bytes of a GiB.
 pub const GIBI: f64 = 1_073_741_824.0;
 
-/// Returns 0 for no values.
+/// Returns the geometric mean of at least one value.
 fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, logarithms) =
         values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value.ln()));
-    if count == 0 { 0.0 } else { (logarithms / f64::from(count)).exp() }
+    (logarithms / f64::from(count)).exp()
 }
 
 /// Broken rule of IO500, which makes a run invalid.
@@ -255,7 +260,7 @@ mod tests {
 
     #[test]
     fn score_is_the_published_one() {
-        let score = Io500Score::from_results(&published());
+        let score = Io500Score::from_results(&published()).unwrap();
         // Printed: 0.172092 GB/s, 292.625029 kiops, 7.096374; the inputs have six decimals.
         for (value, printed) in [
             (score.gib_per_s, 0.172092),
@@ -268,16 +273,15 @@ mod tests {
 
     #[test]
     fn score_of_simple_numbers() {
-        // √(1 × 4) GiB/s, and ∛(1 × 10 × 100) kiops.
-        let results = [
-            result("ior-easy-write", 1.0, 300.0),
-            result("ior-hard-write", 4.0, 300.0),
-            result("ior-easy-read", 0.0, 1.0),
-            result("find", 1.0, 1.0),
-            result("mdtest-easy-stat", 10.0, 1.0),
-            result("mdtest-hard-stat", 100.0, 1.0),
-        ];
-        let score = Io500Score::from_results(&results);
+        // ⁴√(4 × 4) GiB/s, and ⁸√(10⁸) kiops; the other phases have 1.
+        let mut results: Vec<Io500Result> =
+            Io500Phase::ALL.map(|phase| result(phase.name(), 1.0, 300.0)).to_vec();
+        for (name, value) in [("ior-hard-write", 4.0), ("ior-hard-read", 4.0), ("find", 1e8)] {
+            let phase = Io500Phase::find_by_name(name).unwrap();
+            let at = results.iter().position(|it| it.phase == phase).unwrap();
+            results[at] = result(name, value, 300.0);
+        }
+        let score = Io500Score::from_results(&results).unwrap();
         for (value, expected) in [
             (score.gib_per_s, 2.0),
             (score.kilo_ops_per_s, 10.0),
@@ -285,8 +289,19 @@ mod tests {
         ] {
             assert!((value / expected - 1.0).abs() < 1e-12, "{value} {expected}");
         }
-        let none = Io500Score::from_results(&[]);
-        assert_eq!((none.gib_per_s, none.kilo_ops_per_s, none.total()), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn run_without_a_phase_has_no_score() {
+        let whole: Vec<Io500Result> =
+            Io500Phase::ALL.map(|phase| result(phase.name(), 1.0, 300.0)).to_vec();
+        for at in 0..whole.len() {
+            let mut missing = whole.clone();
+            missing[at].value = 0.0;
+            assert_eq!(Io500Score::from_results(&missing), None);
+            missing.remove(at);
+            assert_eq!(Io500Score::from_results(&missing), None);
+        }
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub use self::load::{ArrivalProcess, RateRounding, StorageLoad};
 pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
 pub use self::replay::{ReplayTime, ReplayedIo};
 pub use self::stream_behavior::{
-    FileCall, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
+    FileCall, MemoryPolicy, MemoryPolicyKind, Skew, StreamBehavior, TargetRotation, ThinkTime,
+    WorkingSet, WriteContent,
 };
 
 mod access_pattern;

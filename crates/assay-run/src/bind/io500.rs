@@ -8,7 +8,7 @@ use assay_model::event::StopReason;
 use assay_model::failure::ErrorArea;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
-use assay_model::workload::io500::{Io500Phase, Io500Workload};
+use assay_model::workload::io500::{Io500Phase, Io500Result, Io500Score, Io500Workload};
 
 use crate::failure::CommandFailure;
 use crate::recorder::{CaseError, Recorder};
@@ -27,14 +27,28 @@ pub(super) fn measure(
         false => CaseError::from_failure(ErrorArea::Storage, failure),
     };
     let mut run = Io500Run::create(work, options, stop).map_err(|it| to_case_error(&it))?;
+    let mut results = Vec::new();
     let measured = Io500Phase::ALL.into_iter().try_for_each(|phase| {
         recorder.progress(&Phrase::list(": ", ["IO500".into(), phase.name().into()]));
         let result = run.run_phase(phase).map_err(|failure| to_case_error(&failure))?;
         record(phase, &result, recorder);
+        let (value, seconds) = (result.value, Some(result.seconds));
+        results.push(Io500Result { phase, value, seconds });
         recorder.flush()
     });
+    let measured = measured.and_then(|()| record_score(&results, recorder));
     let removed = run.remove().map_err(|failure| to_case_error(&failure));
     measured.and(removed).map(|()| StopReason::Tool)
+}
+
+/// Records the score, if each phase has a result.
+fn record_score(
+    results: &[Io500Result],
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<(), CaseError> {
+    let Some(score) = Io500Score::from_results(results) else { return Ok(()) };
+    recorder.record_all([MeasurementEntry::sample("score", score.total())]);
+    recorder.flush()
 }
 
 fn record(phase: Io500Phase, result: &PhaseMeasurement, recorder: &mut Recorder<'_, '_>) {

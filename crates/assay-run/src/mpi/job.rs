@@ -1,9 +1,10 @@
 //! Lifecycle of one MPI rank: from the launcher's environment to the outcome of the job on rank 0.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use assay_kernels::mpi::{MpiWorld, memory_bytes};
+use assay_kernels::mpi::{MpiError, MpiWorld, StuckHandler, memory_bytes};
 use assay_model::benchmark::{MpiBenchmarkKind, MpiPattern, NeighborTopology};
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::StopReason;
@@ -139,9 +140,7 @@ fn measure_sizes(
     }
     let budget_s = task.options.budget_s / sizes.len() as f64;
     for bytes in sizes {
-        let step = SizeStep { options: task.options, bytes: *bytes, budget_s };
-        let size = single_size::measure_size(&ranks.world, &step)
-            .map_err(|error| ranks::mpi_failure(&error))?;
+        let size = measure_size(task, (*bytes, budget_s), &ranks.world, listener)?;
         if is_root {
             listener(RankEvent::SizeMeasured(&ranks.outcome, &size))?;
         }
@@ -151,6 +150,25 @@ fn measure_sizes(
         }
     }
     Ok(())
+}
+
+/// Measures one size. If threads wait in vain after an error, reports it and ends the job.
+fn measure_size(
+    task: &RankTask<'_>,
+    (bytes, budget_s): (u64, f64),
+    world: &MpiWorld,
+    listener: &mut RankListener<'_>,
+) -> Result<MpiSizeResult, CommandFailure> {
+    let listener = RefCell::new(listener);
+    let end_job = |error: &MpiError| {
+        let failure = ranks::mpi_failure(error);
+        // If the report fails, too, there is no remedy.
+        drop((listener.borrow_mut())(RankEvent::Aborting(&failure)));
+        world.abort(task.failure_exit_code);
+    };
+    let on_stuck = StuckHandler(&end_job);
+    let step = SizeStep { options: task.options, bytes, budget_s, on_stuck };
+    single_size::measure_size(world, &step).map_err(|error| ranks::mpi_failure(&error))
 }
 
 /// Forks the requested number of processes on ranks 0 and 1.

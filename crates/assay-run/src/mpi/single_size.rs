@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use assay_kernels::mpi::{
     MpiBenchmark, MpiBenchmarkRequest, MpiError, MpiFigures, MpiPass, MpiWorld, OverlapParts,
-    Timing,
+    StuckHandler, Timing,
 };
 use assay_model::benchmark::MpiTest;
 use assay_model::mpi_outcome::{MpiSizeResult, MpiValidation};
@@ -46,10 +46,15 @@ pub struct SizeStep<'a> {
     pub bytes: u64,
     /// Time budget of this size in seconds.
     pub budget_s: f64,
+    /// End of the job if threads wait in vain.
+    pub on_stuck: StuckHandler<'a>,
 }
 
 /// Measures one size. Only the result of rank 0 counts.
-pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResult, MpiError> {
+pub fn measure_size<'a>(
+    world: &'a MpiWorld,
+    step: &SizeStep<'a>,
+) -> Result<MpiSizeResult, MpiError> {
     let options = step.options;
     let request = MpiBenchmarkRequest {
         kind: options.test.kind(),
@@ -63,7 +68,7 @@ pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResu
         test_calls: options.test_calls,
         times_parts: options.overlap_parts,
     };
-    let mut exchange = world.prepare(&request)?;
+    let mut exchange = world.prepare(&request, step.on_stuck)?;
     let mut result = match options.preset {
         // The library starts once, in every preset.
         _ if options.test.kind().is_startup() => measure_osu(&mut exchange, step)?,

@@ -75,6 +75,9 @@ pub enum NetworkError {
     Stream { number: usize, source: io::Error },
     #[error("cannot open a stream to {peer}")]
     OpenStream { peer: String, source: io::Error },
+    /// CPU that the client requests, from 1.
+    #[error("cannot serve {peer} on CPU {cpu}")]
+    Cpu { peer: String, cpu: u32, source: io::Error },
     #[error("cannot start a thread")]
     NoThread { source: io::Error },
     #[error("cannot start the streams")]
@@ -271,6 +274,7 @@ impl NetworkError {
                 "raise the limit of open files (ulimit -n), or use fewer connections"
             }
             Self::NoThread { .. } => NO_THREAD_ADVICE,
+            Self::Cpu { .. } => "name a CPU that this process may use, from 1, or 0 for any",
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
                 "omit or change the option or address named above"
             }

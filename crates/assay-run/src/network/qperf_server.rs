@@ -21,6 +21,7 @@ use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::CopyMode;
 use assay_kernels::network::thread_refusal::ThreadRefusal;
 use assay_kernels::network::transfer::{Flow, Socket, Transfer};
+use assay_kernels::pin;
 use assay_model::cpu_times::TICKS_PER_S;
 
 use super::admission::{
@@ -196,6 +197,14 @@ impl QperfServerSession<'_> {
         if !self.admission.reserve(wanted) {
             return Err(NetworkError::Memory { peer: self.control.peer.clone(), wanted });
         }
+        if let Some(cpu) = request.cpu.checked_sub(1) {
+            // The thread of the connection, which starts those of the test.
+            pin::pin_current_thread(cpu as usize).map_err(|source| NetworkError::Cpu {
+                peer: self.control.peer.clone(),
+                cpu: request.cpu,
+                source,
+            })?;
+        }
         if request.test == QperfTestKind::TcpConnections {
             return self.measure_connections(request);
         }
@@ -226,7 +235,7 @@ impl QperfServerSession<'_> {
 
     fn open_data_socket(&self, request: &QperfRequest) -> io::Result<DataListener> {
         let mut address = self.control.stream().local_addr()?;
-        address.set_port(0);
+        address.set_port(request.port);
         if request.test.is_udp() {
             let socket = socket::bind_udp(address)?;
             socket::configure_udp(&socket, &socket_options(request))?;

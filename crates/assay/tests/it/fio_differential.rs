@@ -3,7 +3,7 @@
 //!
 //! `ASSAY_DIFFERENTIAL_JOBS` and `ASSAY_DIFFERENTIAL_SEED` select other jobs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -102,7 +102,7 @@ fn trace(command: &Command, world: &World, job: &str) -> Option<(JobTrace, Strin
         collect_paths(entry, "", &mut paths);
     }
     let mut ios = vec![];
-    for number in 1..=2 {
+    for number in 1..=3 {
         let kind = if makes_calls { "clat" } else { "lat" };
         let log = std::fs::read_to_string(world.path(&format!("L_{kind}.{number}.log")));
         let log = log.unwrap_or_default();
@@ -429,6 +429,45 @@ fn duplicates_have_the_requested_share() {
     let blocks = contents.len() / 4096;
     // Binomial, n = 2048, p = 0.7: 1434 ± 5 standard deviations of 20.7.
     assert!(unique.len().abs_diff(blocks * 7 / 10) < 104, "{} of {blocks}", unique.len());
+}
+
+/// Duplicates repeat a small set of blocks, which several jobs share with `dedupe_global`.
+#[test]
+fn duplicates_of_a_working_set_are_those_of_fio() {
+    const TEST: &str = "duplicates_of_a_working_set_are_those_of_fio";
+    let job = "[global]\nrw=randwrite\nioengine=libaio\niodepth=4\nsize=4m\ndedupe_percentage=50\n\
+               dedupe_mode=working_set\ndedupe_working_set_percentage=5\ndedupe_global=GLOBAL\n\
+               [a]\nfilename=a\n[b]\nfilename=b\n";
+    for global in ["0", "1"] {
+        let job = job.replace("GLOBAL", global);
+        // Different blocks of each file, of both, and those that are there more than once.
+        let counts = |world: &World, mut command: Command| {
+            let path = world.write("job.fio", &job);
+            let output = command.arg(path).current_dir(world.path("")).output().ok()?;
+            assert!(output.status.success(), "{job}{output:?}");
+            let files = ["a", "b"].map(|name| std::fs::read(world.path(name)).unwrap());
+            let [a, b] = &files;
+            let both = || a.chunks(4096).chain(b.chunks(4096));
+            let mut times: BTreeMap<&[u8], u32> = BTreeMap::new();
+            both().for_each(|block| *times.entry(block).or_default() += 1);
+            let unique = |file: &[u8]| file.chunks(4096).collect::<BTreeSet<_>>().len();
+            let repeated = times.values().filter(|count| **count > 1).count();
+            Some([unique(a), unique(b), times.len(), repeated])
+        };
+        let (there, here) = (World::in_memory(), World::in_memory());
+        let Some(expected) = counts(&there, Command::new("fio")) else {
+            return eprintln!("SKIPPED {TEST}: fio is not installed");
+        };
+        let found = counts(&here, here.command(&["fio", "--no-store"])).unwrap();
+        // Binomial, n = 1024, p = 0.5: 5 standard deviations of 16 for each, of both programs.
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.abs_diff(expected) < 160, "{job}{found:?} {expected:?}");
+        }
+        // 51 blocks of each job, or together.
+        let most = if global == "1" { 55 } else { 110 };
+        assert!(found[3] <= most && expected[3] <= most, "{job}{found:?} {expected:?}");
+        assert!(found[3] > most / 2, "{job}{found:?} {expected:?}");
+    }
 }
 
 #[test]

@@ -95,6 +95,7 @@ fn phases_count_known_files_and_leave_nothing() {
         let page = world.assay(&["report", format]).succeeded().out;
         assert!(page.contains("[SCORE ] Bandwidth "), "{format}");
     }
+    check_stored_score(&world, &document);
 }
 
 /// Calculates the score from the stored phases, independently of the program.
@@ -124,6 +125,16 @@ fn check_score(document: &Value, line: &str) {
         assert!((printed - expected).abs() < 1e-6 + 1e-9 * expected, "{line}: {expected}");
     }
     assert_eq!(printed.len(), 3, "{line}");
+}
+
+/// The score is a result of the run, which `compare` pairs with that of another run.
+fn check_stored_score(world: &World, document: &Value) {
+    let results = document["results"].as_array().unwrap();
+    let score = results.iter().find(|it| it["metric"] == "score").unwrap();
+    assert!(score["median"].as_f64().unwrap() > 0.0, "{score}");
+    world.assay(&RUN).succeeded();
+    let comparison = world.assay(&["compare", "latest~1", "latest", "--json"]).out;
+    assert!(comparison.contains("\"score\""), "{comparison}");
 }
 
 #[test]

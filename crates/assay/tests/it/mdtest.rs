@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 

@@ -17,6 +17,8 @@ use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 
 /// Relative difference of a score that rounding of the phases explains.
 const SCORE_TOLERANCE: f64 = 2e-3;
+/// Metric of the total score.
+const TOTAL: &str = "score";
 
 pub(super) fn is_summary(text: &str) -> bool {
     let is_score = |line: &str| line.starts_with("[SCORE") && line.contains("TOTAL");
@@ -50,7 +52,7 @@ pub(super) fn read_summary(text: &str) -> Result<FileContents, ToolError> {
                 contents.add_part(lines, name, part);
             }
             "SCORE" => {
-                let score = calculate_score(&std::mem::take(&mut phases));
+                let score = Io500Score::from_results(&std::mem::take(&mut phases));
                 for (name, part) in read_score(rest, is_invalid) {
                     let part = part.map(|part| with_score_doubt(part, score));
                     contents.add_part(lines.clone(), name, part);
@@ -132,10 +134,14 @@ fn first_sample(measurement: &ImportedMeasurement, metric: &str) -> Option<f64> 
     values.samples.first().copied()
 }
 
-/// Calculates the score of a run; `None` if phases are missing, because the file may be cut.
-fn calculate_score(results: &[Io500Result]) -> Option<Io500Score> {
-    let has = |phase: Io500Phase| results.iter().any(|it| it.phase == phase);
-    Io500Phase::ALL.into_iter().all(has).then(|| Io500Score::from_results(results))
+/// Builds the measurement of a figure of the score; the total is that of assay's own runs.
+fn score_measurement(name: &str, metric: &'static str, value: f64) -> ImportedMeasurement {
+    if metric != TOTAL {
+        return foreign_measurement(&format!("io500 {name}"), metric, vec![value]);
+    }
+    let mut parsed = ParsedOutput::default();
+    parsed.add_samples(TOTAL, vec![value]);
+    ImportedMeasurement::new(name, Benchmark::Io500, Attributes::default(), parsed)
 }
 
 /// Adds a doubt to a score that does not follow from the phases.
@@ -147,7 +153,7 @@ fn with_score_doubt(
     let expected = [
         ("bandwidth", GIBI, score.gib_per_s),
         ("io_rate", 1e3, score.kilo_ops_per_s),
-        ("score", 1.0, score.total()),
+        (TOTAL, 1.0, score.total()),
     ];
     for (metric, unit, calculated) in expected {
         let Some(printed) = first_sample(&part, metric).map(|it| it / unit) else { continue };
@@ -166,7 +172,7 @@ fn read_score(
     let figures = [
         ("score of bandwidth", "Bandwidth", "bandwidth", GIBI),
         ("score of operations", "IOPS", "io_rate", 1e3),
-        ("score", "TOTAL", "score", 1.0),
+        ("score", "TOTAL", TOTAL, 1.0),
     ];
     let read = |(name, label, metric, factor): (&'static str, &str, &'static str, f64)| {
         let text = word_after(row, label)?;
@@ -174,9 +180,8 @@ fn read_score(
             true => Err(ToolError::CheckFailed {
                 verdict: "IO500 calls the run invalid".to_owned(),
             }),
-            false => parse_non_negative(name, text).map(|value| {
-                foreign_measurement(&format!("io500 {name}"), metric, vec![value * factor])
-            }),
+            false => parse_non_negative(name, text)
+                .map(|value| score_measurement(name, metric, value * factor)),
         };
         Some((name, part))
     };
@@ -249,8 +254,8 @@ fn finish_section(
     let part = match section.error {
         Some(error) => Err(ToolError::CheckFailed { verdict: error.to_owned() }),
         None if name == "SCORE" => parse_non_negative("score", score)
-            .map(|value| foreign_measurement("io500 score", "score", vec![value]))
-            .map(|part| with_score_doubt(part, calculate_score(phases))),
+            .map(|value| score_measurement("score", TOTAL, value))
+            .map(|part| with_score_doubt(part, Io500Score::from_results(phases))),
         None => build_phase(name, (score, unit), section.seconds, false),
     };
     let part = part.map(|mut measurement| {

@@ -44,6 +44,11 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         request.selected.push(name.to_owned());
         Ok(())
     }),
+    implement("bandwidth-log", Switch, |request, _| switch_on(&mut request.logs_total)),
+    implement("inflate-log", Text, |request, path| {
+        request.printed_log = Some(path.to_owned());
+        Ok(())
+    }),
     implement("parse-only", Switch, |request, _| switch_on(&mut request.parse_only)),
     implement("showcmd", Switch, |request, _| switch_on(&mut request.show_command)),
     implement("readonly", Switch, |request, _| switch_on(&mut request.read_only)),
@@ -99,12 +104,6 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         "it is not an option of the program here",
         "use write_lat_log of a job",
     ),
-    reject(
-        "bandwidth-log",
-        "it is not an option of the program here",
-        "use write_bw_log of a job",
-    ),
-    reject("inflate-log", "logs are not compressed, so there is nothing to inflate", ""),
     reject("cpuclock-test crctest memcpytest", "it tests fio itself", ""),
     reject("idle-prof", "idle time is not profiled", ""),
     reject(

@@ -2,16 +2,17 @@
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, LatencyTarget, MinimumRates, StreamBehavior, TargetRotation, ThinkTime,
-    WarmUpBytes, WriteContent,
+    IoBatches, LatencyTarget, MemoryPolicy, MinimumRates, StreamBehavior, TargetRotation,
+    ThinkTime, WarmUpBytes, WriteContent,
 };
 
 use super::super::job_error::FioJobError;
+use super::super::section_options::behaviour::MAX_NODES;
 use super::super::section_options::{FioOptions, VerifyMode};
 use super::files::CloneFiles;
 use super::{
     FioCompileEnv, LocatedOptions, MMAP, conflict, differ, file_calls, job_order, priorities,
-    verification,
+    verification, working_set,
 };
 
 /// Start and duration of a job, where jobs that run together differ in them.
@@ -67,9 +68,10 @@ impl PhasePeriod {
     }
 }
 
+/// Returns the behaviour of a clone; `index` counts the clones of all jobs from 0.
 pub(super) fn conduct(
     placed: &LocatedOptions,
-    clone: u32,
+    index: usize,
     used: &CloneFiles,
     times: RunPeriod,
     places: &FioCompileEnv<'_>,
@@ -81,9 +83,14 @@ pub(super) fn conduct(
     file_calls::check(placed)?;
     let queues = job_order::queues(job);
     let pauses = ThinkTime {
-        after_ios: manner.think_after_ios.max(1),
+        after_ios: match (manner.think_after_ios, manner.think_io_ns) {
+            // The time alone counts.
+            (0, 1..) => u32::MAX,
+            (ios, _) => ios.max(1),
+        },
         length_ns: manner.think_ns,
         spin_ns: manner.think_spin_ns.min(manner.think_ns),
+        after_ns: manner.think_io_ns,
     };
     Ok(StreamBehavior {
         write_sizes: job.sizes_of_io().1.to_vec(),
@@ -92,7 +99,7 @@ pub(super) fn conduct(
         skew: None,
         pauses: (manner.think_ns > 0).then_some(pauses),
         turns: several.then(|| manner.turns.unwrap_or(TargetRotation::Round)),
-        cpus: cpus(placed, clone, places)?,
+        cpus: cpus(placed, index, places)?,
         start_after_s: times.start_after_s,
         duration_s: times.duration_s,
         ends_phase: manner.ends_all,
@@ -106,6 +113,7 @@ pub(super) fn conduct(
         nice: manner.nice,
         io_priority: manner.io_priority(),
         priorities: priorities::io_priorities(placed)?.map(Box::new),
+        memory_policy: memory_policy(placed, places)?.map(Box::new),
         content: content(placed)?.map(Box::new),
         syncs_file_system: job.behaviour.syncs_file_system,
         most_latency_ns: manner.max_latency_ns,
@@ -220,6 +228,7 @@ fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError>
         pattern,
         offset_places,
         duplicate_share: job.contents.duplicate_percent / 100.0,
+        working_set: working_set::working_set(placed)?,
     };
     let is_unique = content.pattern.is_empty() && content.duplicate_share <= 0.0;
     // Blocks with stamps contain nothing else.
@@ -278,22 +287,46 @@ fn minimum_rates(placed: &LocatedOptions) -> Result<Option<MinimumRates>, FioJob
     Ok(rates)
 }
 
+/// Returns the nodes of a job's memory; without a list, pages take turns on all nodes.
+fn memory_policy(
+    placed: &LocatedOptions,
+    places: &FioCompileEnv<'_>,
+) -> Result<Option<MemoryPolicy>, FioJobError> {
+    let (job, _) = placed;
+    let Some(mut policy) = job.behaviour.memory_policy.clone() else { return Ok(None) };
+    for node in &policy.nodes {
+        cpus_of_node(placed, *node, places)?;
+    }
+    if policy.nodes.is_empty() {
+        let exists = |node: &usize| (places.cpus_of_node)(*node).is_some();
+        policy.nodes = (0..MAX_NODES).filter(exists).collect();
+    }
+    Ok(Some(policy))
+}
+
+fn cpus_of_node(
+    placed: &LocatedOptions,
+    node: usize,
+    places: &FioCompileEnv<'_>,
+) -> Result<Vec<usize>, FioJobError> {
+    (places.cpus_of_node)(node).ok_or_else(|| {
+        let why = format!("this machine has no NUMA node {node}");
+        conflict(placed, why, "`assay doctor` and `lscpu` show the nodes")
+    })
+}
+
 fn cpus(
     placed: &LocatedOptions,
-    clone: u32,
+    index: usize,
     places: &FioCompileEnv<'_>,
 ) -> Result<Vec<usize>, FioJobError> {
     let (job, _) = placed;
     let mut cpus = job.behaviour.cpus.clone();
     for node in &job.behaviour.nodes {
-        let node_cpus = (places.cpus_of_node)(*node).ok_or_else(|| {
-            let why = format!("this machine has no NUMA node {node}");
-            conflict(placed, why, "`assay doctor` and `lscpu` show the nodes")
-        })?;
-        cpus.extend(node_cpus);
+        cpus.extend(cpus_of_node(placed, *node, places)?);
     }
     match (job.behaviour.splits_cpus, cpus.len()) {
-        (true, 1..) => Ok(vec![cpus[clone as usize % cpus.len()]]),
+        (true, 1..) => Ok(vec![cpus[index % cpus.len()]]),
         _ => Ok(cpus),
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn resolve_clone_files(
         let created_bytes = targets.created.get(&path).copied();
         let file = FileToUse { existing_bytes: existing_bytes.max(created_bytes), nth, count };
         let start = file.start(job, clone);
-        let bytes = file.io_bytes(options, start)?;
+        let bytes = file.io_bytes(options, start, env.assumed_bytes)?;
         let needed_bytes = start.saturating_add(bytes);
         if job.engine != "null" && job.engine != file_calls::CREATE {
             let created_bytes = targets.created.entry(path.clone()).or_default();
@@ -261,9 +261,10 @@ fn opening(job: &FioOptions) -> TargetOpening {
             FadviseHint::Always(order) => Some(order),
             FadviseHint::None => None,
         },
-        new_file: match (is_written, behaviour.ends_when_full) {
+        new_file: match (is_written, behaviour.ends_when_full || behaviour.creates_on_open) {
             (true, _) => NewFile::Written,
-            // Allocated, it could not fill its target while it is written.
+            // Allocated, it could not fill its target while it is written; fio lays out no file
+            // that is created when it is opened.
             (false, true) => NewFile::Empty,
             (false, false) => behaviour.new_file,
         },
@@ -342,10 +343,16 @@ impl FileToUse {
     }
 
     /// Returns the bytes in use from `start` on.
-    fn io_bytes(&self, options: &LocatedOptions, start: u64) -> Result<u64, FioJobError> {
+    fn io_bytes(
+        &self,
+        options: &LocatedOptions,
+        start: u64,
+        assumed_bytes: Option<u64>,
+    ) -> Result<u64, FioJobError> {
         let (job, _) = options;
         let rest = || {
-            let rest = self.existing_bytes.map(|size| size.saturating_sub(start));
+            let size_bytes = self.existing_bytes.or(assumed_bytes);
+            let rest = size_bytes.map(|size| size.saturating_sub(start));
             rest.filter(|bytes| *bytes > 0).ok_or_else(|| {
                 conflict(options, "it has no size, and its file does not exist", "add size=1g")
             })
@@ -359,7 +366,7 @@ impl FileToUse {
                 each + if self.nth < extra { all_smallest_io(job) } else { 0 }
             }
             (None, Some(SizeOrPercent::Percent(percent))) if self.existing_bytes.is_none() => {
-                return percent_of_file(options, percent, None);
+                return percent_of_file(options, percent, assumed_bytes);
             }
             (None, _) => rest()?,
         };

@@ -30,9 +30,8 @@ pub(super) fn job_order(
     let largest = used.extents.iter().map(|extent| range(extent.bytes)).max().unwrap_or(0);
     let is_register = job.generator == OffsetGenerator::Lfsr && has_plain_draws(job);
     let keeps_map = wants_map(job) && !(job.rw.random && is_register);
-    if keeps_map && job.rw.random && largest / map_block_bytes > MAX_MAP_BLOCKS {
-        let why = format!("the map of {} blocks is too large", largest / map_block_bytes);
-        return Err(conflict(placed, why, "add norandommap or raise bs="));
+    if keeps_map && job.rw.random {
+        check_map(placed, largest / map_block_bytes)?;
     }
     let verifies = job.verify == VerifyMode::On && job.rw.writes && job.read_back;
     let is_endless = job.is_endless();
@@ -61,13 +60,14 @@ pub(super) fn job_order(
         loops: job.loops,
         ios: job.ios,
         is_endless,
+        pass: only_pass(job),
         sync_every: if queues(job) || !job.rw.writes { 0 } else { job.sync_every },
         queues: queues(job),
         open_files: job.behaviour.open_files,
         turn_length: job.behaviour.turn_length,
         restarts_files: is_endless || job.loops > 1 || job.read_back,
         reopens_files: job.verify == VerifyMode::On && job.read_back,
-        verifies,
+        verifies: verifies || only_pass(job).is_some(),
         has_equal_sizes: job.verify == VerifyMode::On,
         // A given seed overrides `randrepeat`, but only after the seeds of the first clone were
         // made (`add_job` and `fixup_options` in init.c).
@@ -86,6 +86,21 @@ pub(super) fn job_order(
     let blocks = used.extents.iter().map(|extent| range(extent.bytes) / map_block_bytes);
     check_register(placed, &order, blocks)?;
     Ok(order)
+}
+
+/// Returns the pass of a job that has only one: a pass of reads that are verified is not counted as
+/// done, and ends the job (`do_io` and `thread_main` in backend.c).
+fn only_pass(job: &FioOptions) -> Option<u64> {
+    (job.verify == VerifyMode::On && !job.rw.writes).then_some(0)
+}
+
+/// Refuses a map of too many blocks.
+fn check_map(placed: &LocatedOptions, blocks: u64) -> Result<(), FioJobError> {
+    if blocks <= MAX_MAP_BLOCKS {
+        return Ok(());
+    }
+    let why = format!("the map of {blocks} blocks is too large");
+    Err(conflict(placed, why, "add norandommap or raise bs="))
 }
 
 /// Whether offsets are drawn with 64 bits.

@@ -37,8 +37,8 @@ pub(super) fn io_priorities(
     check_other_options(placed)?;
     let used = [job.rw.reads, job.rw.writes];
     let own = [
-        priorities::priority(options.class.read, options.level.read),
-        priorities::priority(options.class.write, options.level.write),
+        priorities::priority(options.class.read, options.level.read, options.hint.read),
+        priorities::priority(options.class.write, options.level.write, options.hint.write),
     ];
     let mut ways = [vec![], vec![]];
     for (way, shares) in ways.iter_mut().enumerate().filter(|(way, _)| used[*way]) {

@@ -114,6 +114,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
     let (nice, io_priority) = (stream.conduct.nice, stream.conduct.io_priority);
+    let memory_policy = stream.conduct.memory_policy.take();
     let content = stream.conduct.content.take();
     let maps_files = stream.conduct.maps_files;
     let (ends_on_error, ends_phase_on_error) =
@@ -137,6 +138,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
         cpus,
         nice,
         io_priority,
+        memory_policy,
         maps_files,
         ends_on_error,
         tolerated_errors,

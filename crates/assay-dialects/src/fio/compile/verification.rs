@@ -174,6 +174,7 @@ fn pass_count(workload: &StorageWorkload, places: &FioCompileEnv<'_>) -> u64 {
     let passes = workload.streams.iter().filter_map(|stream| {
         let order = stream.conduct.order.as_deref()?;
         Some(match has_full_passes(order) {
+            _ if !order.writes => 1,
             true => order.loops,
             false => (places.count_passes)(stream, MAX_PASSES),
         })
@@ -199,8 +200,12 @@ fn has_full_passes(order: &JobOrder) -> bool {
 fn set_pass(workload: &mut StorageWorkload, pass: u64, passes: u64) {
     for stream in &mut workload.streams {
         stream.conduct.ends_phase &= pass + 1 == passes;
-        if let Some(order) = &mut stream.conduct.order {
-            order.pass = Some(pass);
+        let Some(order) = &mut stream.conduct.order else { continue };
+        match order.writes {
+            true => order.pass = Some(pass),
+            // Reads that are verified have one pass.
+            false if pass > 0 => order.files.clear(),
+            false => {}
         }
     }
 }

@@ -8,7 +8,6 @@ pub(super) const IGNORED: &[FioOption] = &[
     ignore("buffer_compress_chunk", "the share applies to every block"),
     ignore("clocksource", "the clock is the system's monotonic one"),
     ignore("create_fsync", "files are created before anything is timed"),
-    ignore("create_on_open", "files are created before anything is timed"),
     ignore("create_serialize", "files are created before anything is timed"),
     ignore("disable_bw_measurement disable_bw", "fio 3.33 records bandwidth all the same"),
     ignore("error_dump", "the first errors are always reported"),

@@ -5,8 +5,8 @@ use assay_model::workload::storage::FileCall;
 use super::super::section_options::FioOptions;
 use super::super::section_options::behaviour::{
     parse_cpu_mask, parse_cpus, parse_distribution, parse_generator, parse_hint, parse_memory,
-    parse_microseconds, parse_new_file, parse_nice, parse_nodes, parse_steady,
-    parse_sync_range, parse_turns, parse_zone_mode,
+    parse_memory_policy, parse_microseconds, parse_new_file, parse_nice, parse_nodes,
+    parse_steady, parse_sync_range, parse_turns, parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
     PATTERN, first_of_list, parse_bytes, parse_choice, parse_continued_errors,
@@ -17,7 +17,7 @@ use super::super::section_options::parse_values::{
 };
 use super::super::section_options::pattern::{parse_pattern, parse_pattern_with_offsets};
 use super::super::section_options::priorities::{
-    parse_class, parse_level, parse_split_priorities,
+    parse_class, parse_io_hint, parse_level, parse_split_priorities,
 };
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, TRACE, ValueKind};
 
@@ -25,10 +25,9 @@ use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, TRACE, ValueKind};
 const MAX_CLONES: u64 = 4096;
 /// Maximum depth: the limit of the kernel's rings.
 const MAX_DEPTH: u64 = 32_768;
-/// Highest level of a class of I/O priorities, highest class and highest hint (`linux/ioprio.h`).
+/// Highest level of a class of I/O priorities, and highest class (`linux/ioprio.h`).
 const MAX_IO_LEVEL: u64 = 7;
 const MAX_IO_CLASS: u64 = 3;
-const MAX_IO_HINT: u64 = 1023;
 /// fio's maximum of `flow`.
 const MAX_FLOW: u64 = 1000;
 /// Maximum interval of a log: above a day, the value is a mistake.
@@ -102,6 +101,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     flag("file_append", |job, text| parse_flag(text).map(|it| job.behaviour.appends = it)),
     flag("create_only", |job, text| parse_flag(text).map(|it| job.behaviour.creates_only = it)),
+    flag("create_on_open", |job, text| {
+        parse_flag(text).map(|it| job.behaviour.creates_on_open = it)
+    }),
     flag("pre_read", |job, text| parse_flag(text).map(|it| job.behaviour.pre_reads = it)),
     flag("unlink", |job, text| parse_flag(text).map(|it| job.unlink = it)),
     text("fallocate", |job, text| parse_new_file(text).map(|it| job.behaviour.new_file = it)),
@@ -192,6 +194,16 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("dedupe_percentage", |job, text| {
         parse_percentage(text).map(|it| job.contents.duplicate_percent = it)
     }),
+    text("dedupe_mode", |job, text| {
+        parse_choice(text, &["repeat", "working_set"])
+            .map(|it| job.contents.uses_working_set = it == 1)
+    }),
+    text("dedupe_working_set_percentage", |job, text| {
+        parse_integer(text, 0, 100).map(|it| job.contents.working_set_percent = Some(it))
+    }),
+    flag("dedupe_global", |job, text| {
+        parse_flag(text).map(|it| job.contents.shares_working_set = it)
+    }),
     switch("zero_buffers", |job, text| {
         job.compress_percent = if parse_flag(text)? { 100.0 } else { job.compress_percent };
         Ok(())
@@ -266,6 +278,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_integer(text, 1, u32::MAX.into())
             .map(|it| job.behaviour.think_after_ios = it as u32)
     }),
+    text("thinktime_iotime", |job, text| {
+        parse_time(text).map(|it| job.behaviour.think_io_ns = (it * 1e9).round() as u64)
+    }),
     text("nice", |job, text| parse_nice(text).map(|it| job.behaviour.nice = it)),
     text("prio", |job, text| {
         parse_integer(text, 0, MAX_IO_LEVEL).map(|it| job.behaviour.io_level = Some(it as u16))
@@ -273,10 +288,8 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("prioclass", |job, text| {
         parse_integer(text, 0, MAX_IO_CLASS).map(|it| job.behaviour.io_class = Some(it as u16))
     }),
-    text("priohint", |job, text| {
-        parse_integer(text, 0, MAX_IO_HINT).map(|it| job.behaviour.io_hint = it as u16)
-    })
-    .since("fio 3.36"),
+    text("priohint", |job, text| parse_io_hint(text).map(|it| job.behaviour.io_hint = it))
+        .since("fio 3.36"),
     text("cmdprio_percentage", |job, text| {
         job.behaviour.priorities.given.get_or_insert("cmdprio_percentage");
         parse_directions(text, &job.behaviour.priorities.percent, |part| {
@@ -294,6 +307,12 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_directions(text, &job.behaviour.priorities.level, parse_level)
             .map(|it| job.behaviour.priorities.level = it)
     }),
+    text("cmdprio_hint", |job, text| {
+        job.behaviour.priorities.given.get_or_insert("cmdprio_hint");
+        parse_directions(text, &job.behaviour.priorities.hint, parse_io_hint)
+            .map(|it| job.behaviour.priorities.hint = it)
+    })
+    .since("fio 3.36"),
     text("cmdprio_bssplit", |job, text| {
         job.behaviour.priorities.given.get_or_insert("cmdprio_bssplit");
         let base = job.base();
@@ -307,6 +326,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_choice(text, &["shared", "split"]).map(|it| job.behaviour.splits_cpus = it == 1)
     }),
     text("numa_cpu_nodes", |job, text| parse_nodes(text).map(|it| job.behaviour.nodes = it)),
+    text("numa_mem_policy", |job, text| {
+        parse_memory_policy(text).map(|it| job.behaviour.memory_policy = it)
+    }),
     text("mem iomem", |job, text| parse_memory(text).map(|it| job.behaviour.huge_pages = it)),
     // Time.
     text("runtime timeout", |job, text| {

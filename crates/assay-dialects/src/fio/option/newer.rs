@@ -36,9 +36,6 @@ pub(super) const NEWER: &[FioOption] = &[
     .since("fio 3.35"),
     reject("apptag apptag_mask fdp_pli_select md_per_io_size pi_act pi_chk", ENGINE, ELSEWHERE)
         .since("fio 3.36"),
-    reject("cmdprio_hint", "all I/O of a job has one priority", "use priohint")
-        .unless(&["0"])
-        .since("fio 3.36"),
     reject("num_range", ENGINE, ELSEWHERE).since("fio 3.37"),
     reject("thinkcycles", "pauses are times", "use thinktime").unless(&["0"]).since("fio 3.37"),
     reject(

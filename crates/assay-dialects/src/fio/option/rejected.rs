@@ -32,14 +32,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "assay changes no setting of the machine",
         "set it before the run",
     ),
-    reject("dedupe_mode", "a repeated block is the one before", "use dedupe_percentage")
-        .unless(&["repeat"]),
-    reject(
-        "dedupe_global dedupe_working_set_percentage",
-        "a repeated block is the one before",
-        "use dedupe_percentage",
-    )
-    .unless(&["0"]),
     reject(
         "exec_postrun exec_prerun",
         "assay starts no command that a job file names",
@@ -65,12 +57,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "traces of blktrace are not replayed",
         "replay a trace of write_iolog with read_iolog",
     ),
-    reject(
-        "numa_mem_policy",
-        "threads touch their buffers first",
-        "start assay under `numactl`",
-    )
-    .unless(&["default", "local"]),
     reject("opendir", "it opens all files of a folder", "name the files with filename"),
     reject(
         "profile",
@@ -88,8 +74,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     reject("sqthread_poll_cpu", "the engine does not poll", "").unless(&["0"]),
     reject("thinktime_blocks_type", "it is complete or issue", "")
         .unless(&["complete", "issue"]),
-    reject("thinktime_iotime", "pauses come after a number of I/O", "use thinktime_blocks")
-        .unless(&["0"]),
     reject(
         "trim_backlog trim_backlog_batch trim_percentage trim_verify_zero",
         "what was written is not trimmed",

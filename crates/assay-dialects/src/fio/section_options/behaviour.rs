@@ -1,6 +1,8 @@
 //! Options on the behaviour of a job: pauses, skew, CPUs, zones, file rotation, end conditions.
 
-use assay_model::workload::storage::{ExpectedOrder, FileCall, NewFile, TargetRotation};
+use assay_model::workload::storage::{
+    ExpectedOrder, FileCall, MemoryPolicy, MemoryPolicyKind, NewFile, TargetRotation,
+};
 use serde::{Deserialize, Serialize};
 
 use super::super::value::{self, NumberBase};
@@ -16,12 +18,16 @@ pub struct IoBehaviour {
     pub think_ns: u64,
     /// `thinktime_blocks`; 0 = one.
     pub think_after_ios: u32,
+    /// `thinktime_iotime` in nanoseconds; 0 = none.
+    pub think_io_ns: u64,
     /// `cpus_allowed` or `cpumask`.
     pub cpus: Vec<usize>,
     /// `cpus_allowed_policy=split`: one CPU per clone.
     pub splits_cpus: bool,
     /// `numa_cpu_nodes`.
     pub nodes: Vec<usize>,
+    /// `numa_mem_policy`; without nodes, it is for all of them.
+    pub memory_policy: Option<MemoryPolicy>,
     /// `max_latency` in nanoseconds.
     pub max_latency_ns: Option<u64>,
     /// `thinktime_spin` in nanoseconds.
@@ -56,6 +62,8 @@ pub struct IoBehaviour {
     pub appends: bool,
     /// `create_only`: its files are created, and nothing else happens.
     pub creates_only: bool,
+    /// `create_on_open`: a new file is neither written nor allocated before.
+    pub creates_on_open: bool,
     /// `file_service_type`.
     pub turns: Option<TargetRotation>,
     /// Its postfix: I/O to a file before the next one.
@@ -133,9 +141,11 @@ impl Default for IoBehaviour {
             distribution: OffsetDistribution::Uniform,
             think_ns: 0,
             think_after_ios: 0,
+            think_io_ns: 0,
             cpus: vec![],
             splits_cpus: false,
             nodes: vec![],
+            memory_policy: None,
             max_latency_ns: None,
             think_spin_ns: 0,
             ends_all: false,
@@ -153,6 +163,7 @@ impl Default for IoBehaviour {
             ends_when_full: false,
             appends: false,
             creates_only: false,
+            creates_on_open: false,
             turns: None,
             turn_length: 1,
             open_files: 0,
@@ -275,6 +286,8 @@ pub struct SteadyCriterion {
 
 /// Maximum CPU number; no machine has more.
 const MAX_CPUS: usize = 8192;
+/// Maximum number of NUMA nodes, that of Linux (`CONFIG_NODES_SHIFT`).
+pub(in crate::fio) const MAX_NODES: usize = 1024;
 
 pub(in crate::fio) fn parse_hint(text: &str) -> Result<FadviseHint, String> {
     match text {
@@ -349,11 +362,35 @@ pub(in crate::fio) fn parse_nice(text: &str) -> Result<i32, String> {
     number.ok_or_else(|| "it must be a whole number from -20 to 19".to_owned())
 }
 
+/// Parses a list of NUMA nodes; empty = all.
 pub(in crate::fio) fn parse_nodes(text: &str) -> Result<Vec<usize>, String> {
     if text.trim_start().starts_with('!') {
         return Err("nodes can be named, not excluded".to_owned());
     }
-    parse_list(text, 1024)
+    if text.trim() == "all" {
+        return Ok(vec![]);
+    }
+    parse_list(text, MAX_NODES)
+}
+
+/// Parses `bind:0-1`, `prefer:0`, `interleave` or `interleave:0,2`; `None` = memory of the node of
+/// the thread, which is the default.
+pub(in crate::fio) fn parse_memory_policy(text: &str) -> Result<Option<MemoryPolicy>, String> {
+    let (mode, nodes) = text.split_once(':').map_or((text, None), |it| (it.0, Some(it.1)));
+    let listed = || nodes.map(parse_nodes).transpose();
+    let (kind, nodes) = match mode {
+        "default" | "local" if nodes.is_none() => return Ok(None),
+        "default" | "local" => return Err(format!("{mode} takes no nodes")),
+        "prefer" => (MemoryPolicyKind::Prefer, listed()?.filter(|nodes| nodes.len() == 1)),
+        "bind" => (MemoryPolicyKind::Bind, listed()?),
+        "interleave" => (MemoryPolicyKind::Interleave, Some(listed()?.unwrap_or_default())),
+        _ => return Err("it must be default, local, prefer, bind or interleave".to_owned()),
+    };
+    let nodes = nodes.ok_or_else(|| match mode {
+        "prefer" => "prefer takes one node, like prefer:0".to_owned(),
+        _ => format!("{mode} takes nodes, like {mode}:0-1"),
+    })?;
+    Ok(Some(MemoryPolicy { kind, nodes }))
 }
 
 pub(in crate::fio) fn parse_turns(text: &str) -> Result<(TargetRotation, u64), String> {

@@ -21,6 +21,12 @@ pub struct ContentOptions {
     pub buffer_pattern: Vec<u8>,
     /// `dedupe_percentage`: percent of writes that repeat the one before.
     pub duplicate_percent: f64,
+    /// `dedupe_mode=working_set`: they repeat writes of a set instead.
+    pub uses_working_set: bool,
+    /// `dedupe_working_set_percentage`: percent of the data that the set is.
+    pub working_set_percent: Option<u64>,
+    /// `dedupe_global`: jobs that run together share it.
+    pub shares_working_set: bool,
 }
 
 /// Maximum length of a pattern.

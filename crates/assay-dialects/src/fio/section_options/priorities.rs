@@ -10,6 +10,7 @@ const REAL_TIME: u16 = 1;
 const BEST_EFFORT: u16 = 2;
 const MAX_CLASS: u64 = 3;
 const MAX_LEVEL: u64 = 7;
+const MAX_HINT: u64 = 1023;
 
 /// Options on the priorities of single I/O.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,8 @@ pub struct CommandPriorityOptions {
     pub class: PerDirection<u16>,
     /// `cmdprio`: level within the class.
     pub level: PerDirection<u16>,
+    /// `cmdprio_hint`.
+    pub hint: PerDirection<u16>,
     /// `cmdprio_bssplit`.
     pub split: PerDirection<Vec<SplitPriority>>,
     /// First of these options that was given.
@@ -43,6 +46,7 @@ impl Default for CommandPriorityOptions {
             percent: PerDirection::uniform(0),
             class: PerDirection::uniform(REAL_TIME),
             level: PerDirection::uniform(0),
+            hint: PerDirection::uniform(0),
             split: PerDirection::uniform(vec![]),
             given: None,
         }
@@ -50,11 +54,12 @@ impl Default for CommandPriorityOptions {
 }
 
 /// Returns a priority as `ioprio_set(2)` takes it.
-pub(in crate::fio) const fn priority(class: u16, level: u16) -> u16 {
-    class << 13 | level
+pub(in crate::fio) const fn priority(class: u16, level: u16, hint: u16) -> u16 {
+    class << 13 | hint << 3 | level
 }
 
-/// Parses `64k/20:4k/30/3/0`: percent of the I/O of a size, with or without class and level.
+/// Parses `64k/20:4k/30/3/0`: percent of the I/O of a size, with or without class and level, and of
+/// fio 3.36 also with a hint.
 pub(in crate::fio) fn parse_split_priorities(
     text: &str,
     base: NumberBase,
@@ -70,11 +75,13 @@ pub(in crate::fio) fn parse_split_priorities(
         };
         let priority = match fields.len() {
             1 | 2 => None,
-            4 => {
+            4 | 5 => {
                 // The limits are those of fio, which cuts larger numbers.
                 let class = number(fields[2])?.min(MAX_CLASS) as u16;
                 let level = number(fields[3])?.min(MAX_LEVEL) as u16;
-                Some(priority(if class == 0 { BEST_EFFORT } else { class }, level))
+                let hint =
+                    fields.get(4).map_or(Ok(0), |hint| number(hint))?.min(MAX_HINT) as u16;
+                Some(priority(if class == 0 { BEST_EFFORT } else { class }, level, hint))
             }
             _ => return Err(failed()),
         };
@@ -91,4 +98,9 @@ pub(in crate::fio) fn parse_class(text: &str) -> Result<u16, String> {
 /// Parses a level within a class.
 pub(in crate::fio) fn parse_level(text: &str) -> Result<u16, String> {
     parse_integer(text, 0, MAX_LEVEL).map(|level| level as u16)
+}
+
+/// Parses a hint.
+pub(in crate::fio) fn parse_io_hint(text: &str) -> Result<u16, String> {
+    parse_integer(text, 0, MAX_HINT).map(|hint| hint as u16)
 }

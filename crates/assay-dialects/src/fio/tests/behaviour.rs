@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn compiles_pauses_skew_and_cpus() {
-    check_cases(7, &expect_file!["cases/pauses.txt"], render_compiled);
+    check_cases(10, &expect_file!["cases/pauses.txt"], render_compiled);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn logs_without_averaging_keep_a_journal() {
 /// The seed of the third job with `lfsr` ends with three set bits, as many as its register has.
 #[test]
 fn rejects_conflicts_with_location() {
-    check_cases(37, &expect_file!["cases/conflicts.txt"], render_refused);
+    check_cases(42, &expect_file!["cases/conflicts.txt"], render_refused);
 }
 
 #[test]

@@ -531,3 +531,37 @@ fn steady_window_applies_its_criterion() {
         assert_eq!((found.0, found.1.as_str()), expected, "{option} {rates:?}");
     }
 }
+
+#[test]
+fn bandwidth_of_all_jobs_has_a_log_for_each_direction() {
+    let line =
+        "--bandwidth-log --ioengine=null --size=1m --name=a --rw=randrw --name=b --rw=trim";
+    let plan = plan(line, &[]).unwrap();
+    let mut outcome = outcome(2);
+    let count = |read_bytes, write_bytes| StreamCount {
+        read_bytes,
+        write_bytes,
+        ..StreamCount::default()
+    };
+    outcome.intervals[0].streams = vec![count(1024, 2048), count(0, 4096)];
+    outcome.intervals[1].streams = vec![StreamCount::default(); 2];
+    let warm_up = IntervalTally { warmup: true, ..outcome.intervals[0].clone() };
+    outcome.intervals.insert(0, warm_up);
+    let logs = log::log_files(&plan).into_iter().map(|file| {
+        let mut text = vec![];
+        file.write(&plan, std::slice::from_ref(&outcome), &[1000], &mut text).unwrap();
+        format!("{}:\n{}", file.path, String::from_utf8(text).unwrap())
+    });
+    expect![[r"
+        agg-read_bw.log:
+        500, 2, 0, 0, 0
+        1000, 0, 0, 0, 0
+        agg-write_bw.log:
+        500, 4, 1, 0, 0
+        1000, 0, 1, 0, 0
+        agg-trim_bw.log:
+        500, 8, 2, 0, 0
+        1000, 0, 2, 0, 0
+    "]]
+    .assert_eq(&logs.collect::<String>());
+}

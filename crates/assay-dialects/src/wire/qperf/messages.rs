@@ -71,10 +71,14 @@ impl QperfTestKind {
 const MESSAGE_LIMIT: u32 = 1 << 26;
 const DATAGRAM_LIMIT: u32 = 65507;
 const TIME_LIMIT_S: u32 = 86400;
+/// Maximum number of a CPU, from 1; no machine has more.
+const CPU_LIMIT: u32 = 8192;
 const VERSION: [u16; 3] = [0, 4, 11];
 /// Offset of the sixteen numbers of a request.
 const FIELDS_OFFSET: usize = 8;
+const AFFINITY: usize = 1;
 const MESSAGE_SIZE: usize = 4;
+const PORT: usize = 8;
 const SOCKET_BUFFER: usize = 11;
 const TIME: usize = 13;
 const TIMEOUT: usize = 14;
@@ -95,6 +99,10 @@ pub struct QperfRequest {
     pub time_s: u32,
     /// Timeout of the peer's reply, in seconds.
     pub timeout_s: u32,
+    /// CPU of the peer, from 1; 0 = any.
+    pub cpu: u32,
+    /// Port of the peer's data socket; 0 = any.
+    pub port: u16,
 }
 
 impl QperfRequest {
@@ -110,6 +118,8 @@ impl QperfRequest {
             socket_buffer_bytes: 0,
             time_s: 2,
             timeout_s: 5,
+            cpu: 0,
+            port: 0,
         }
     }
 
@@ -124,7 +134,9 @@ impl QperfRequest {
             let at = FIELDS_OFFSET + 4 * field;
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
         };
+        put(AFFINITY, self.cpu);
         put(MESSAGE_SIZE, self.message_bytes);
+        put(PORT, self.port.into());
         put(MESSAGES, self.messages);
         put(SOCKET_BUFFER, self.socket_buffer_bytes);
         put(TIME, self.time_s);
@@ -160,6 +172,8 @@ impl QperfRequest {
             )?,
             time_s: bounded("a time", field(TIME), TIME_LIMIT_S)?,
             timeout_s: bounded("a timeout", field(TIMEOUT), TIME_LIMIT_S)?,
+            cpu: bounded("a CPU", field(AFFINITY), CPU_LIMIT)?,
+            port: bounded("a port", field(PORT), u16::MAX.into())? as u16,
         })
     }
 }

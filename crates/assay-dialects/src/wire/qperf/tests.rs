@@ -48,6 +48,8 @@ fn requests_round_trip_or_are_rejected() {
         let request = QperfRequest {
             messages: 7,
             socket_buffer_bytes: 4096,
+            cpu: 3,
+            port: 23_456,
             ..QperfRequest::new(QperfTestKind::from_name(test).unwrap())
         };
         assert_eq!(request.test.name(), test);
@@ -67,6 +69,8 @@ fn requests_round_trip_or_are_rejected() {
         1,
         QperfProtocolError::LimitExceeded { what: "a message size", value, limit: 65507 },
     );
+    let value = 1 << 16;
+    check(42, 1, QperfProtocolError::LimitExceeded { what: "a port", value, limit: 65535 });
 }
 
 #[test]

@@ -13,6 +13,8 @@ const MAX_TESTS: usize = 1000;
 const MAX_TIME_S: u64 = 86_400;
 const MAX_BYTES: u64 = 1 << 26;
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
+/// Maximum number of a CPU; no machine has more.
+const MAX_CPU: u64 = 8192;
 
 /// Parameter at this end and at the far one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,6 +38,12 @@ pub(crate) struct QperfParameters {
     pub(crate) socket_buffer_bytes: QperfParameter,
     pub(crate) time_s: QperfParameter,
     pub(crate) timeout_s: QperfParameter,
+    /// CPU, from 1; 0 = any.
+    #[serde(default)]
+    pub(crate) cpu: QperfParameter,
+    /// Port of the data; 0 = any.
+    #[serde(default)]
+    pub(crate) port: QperfParameter,
     /// Verbosity of statistics, times and used parameters, 0 to 2.
     pub(crate) verbosity: [u8; 3],
     /// Digits of a figure.
@@ -49,6 +57,8 @@ impl Default for QperfParameters {
             socket_buffer_bytes: QperfParameter::default(),
             time_s: QperfParameter::default_value(2),
             timeout_s: QperfParameter::default_value(5),
+            cpu: QperfParameter::default(),
+            port: QperfParameter::default(),
             verbosity: [0; 3],
             precision: 3,
         }
@@ -66,6 +76,10 @@ pub(crate) enum QperfVariable {
     Timeout,
     LocalTimeout,
     RemoteTimeout,
+    Cpu,
+    LocalCpu,
+    RemoteCpu,
+    Port,
     Precision,
 }
 
@@ -79,6 +93,10 @@ const VARIABLES: &[(QperfVariable, &str, &[&str])] = &[
     (QperfVariable::Timeout, "timeout", &["timeout", "to"]),
     (QperfVariable::LocalTimeout, "loc_timeout", &["loc_timeout", "lto"]),
     (QperfVariable::RemoteTimeout, "rem_timeout", &["rem_timeout", "rto"]),
+    (QperfVariable::Cpu, "cpu_affinity", &["cpu_affinity", "ca"]),
+    (QperfVariable::LocalCpu, "loc_cpu_affinity", &["loc_cpu_affinity", "lca"]),
+    (QperfVariable::RemoteCpu, "rem_cpu_affinity", &["rem_cpu_affinity", "rca"]),
+    (QperfVariable::Port, "ip_port", &["ip_port", "ip"]),
     (QperfVariable::Precision, "precision", &["precision", "e"]),
 ];
 
@@ -105,6 +123,9 @@ impl QperfStep {
             socket_buffer_bytes: parameters.socket_buffer_bytes.remote,
             time_s: parameters.time_s.remote,
             timeout_s: parameters.timeout_s.remote,
+            cpu: parameters.cpu.remote,
+            // Checked before.
+            port: u16::try_from(parameters.port.remote).unwrap_or(0),
             ..QperfRequest::new(self.test)
         }
     }
@@ -178,7 +199,7 @@ impl QperfParameters {
         let value = u32::try_from(value).unwrap_or(u32::MAX);
         let both = QperfParameter { local: value, remote: value, is_set: true };
         let buffer = &mut self.socket_buffer_bytes;
-        let timeout = &mut self.timeout_s;
+        let (timeout, cpu) = (&mut self.timeout_s, &mut self.cpu);
         match variable {
             QperfVariable::MessageSize => self.message_bytes = both,
             QperfVariable::SocketBuffer => *buffer = both,
@@ -188,6 +209,10 @@ impl QperfParameters {
             QperfVariable::Timeout => *timeout = both,
             QperfVariable::LocalTimeout => (timeout.local, timeout.is_set) = (value, true),
             QperfVariable::RemoteTimeout => (timeout.remote, timeout.is_set) = (value, true),
+            QperfVariable::Cpu => *cpu = both,
+            QperfVariable::LocalCpu => (cpu.local, cpu.is_set) = (value, true),
+            QperfVariable::RemoteCpu => (cpu.remote, cpu.is_set) = (value, true),
+            QperfVariable::Port => self.port = both,
             QperfVariable::Precision => self.precision = value,
         }
     }
@@ -217,6 +242,8 @@ impl QperfStep {
             ("a socket buffer", parameters.socket_buffer_bytes, 0, MAX_BYTES),
             ("a time", parameters.time_s, 1, MAX_TIME_S),
             ("a timeout", parameters.timeout_s, 1, MAX_TIME_S),
+            ("a CPU", parameters.cpu, 0, MAX_CPU),
+            ("a port", parameters.port, 0, u16::MAX.into()),
         ];
         for (what, parameter, least, most) in ranges {
             for value in [parameter.local, parameter.remote].map(u64::from) {
@@ -369,6 +396,16 @@ mod tests {
                 "tcp_lat 1 65536/1048576 2 s [1, 2, 2]",
             ],
         );
+        let words =
+            ["assay", "qperf", "h", "-lca", "1", "tcp_lat", "-ca", "2", "-ip", "7", "tcp_bw"];
+        let words = super::super::normalize_qperf_words(words.map(Into::into).to_vec());
+        let line = Line::try_parse_from(&words[1..]).unwrap();
+        let requests = expand_steps(&line.typed).unwrap();
+        let placed = requests.iter().map(|step| {
+            let (cpu, request) = (step.parameters.cpu.local, step.request());
+            (cpu, request.cpu, request.port)
+        });
+        assert_eq!(placed.collect::<Vec<_>>(), [(1, 0, 0), (2, 2, 7)]);
         check(
             "h -oo msg_size:1:4:*2 -oo t:1:2:1 tcp_lat",
             &[
@@ -384,6 +421,7 @@ mod tests {
             ("h -m 0 tcp_lat", "a message size of 0"),
             ("h -m 70000 udp_lat", "a message size of 70000"),
             ("h -t 0 tcp_lat", "a time of 0"),
+            ("h -ip 65536 tcp_lat", "a port of 65536"),
             ("h -t 1x tcp_lat", "is not a time"),
         ] {
             assert!(expand(line).unwrap_err().contains(expected), "{line}");

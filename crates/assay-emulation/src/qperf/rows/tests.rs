@@ -16,9 +16,9 @@ fn figures_have_the_units_of_qperf() {
     rows.add_rate("msg_rate", 14_648.0);
     rows.add_cost("send_cost", 0.861);
     rows.add_cpus(TIMES, "cpus", 1.2345);
-    rows.add_count("errors", 12_345);
-    rows.add_count("messages", 12_345_678);
-    rows.add_count("hidden", 0);
+    rows.add_count(MORE_STATISTICS, "errors", 12_345);
+    rows.add_count(MORE_STATISTICS, "messages", 12_345_678);
+    rows.add_count(MORE_STATISTICS, "hidden", 0);
     rows.add_size(USED, "kib", 65_536);
     rows.add_size(USED, "kb", 100_000);
     rows.add_size(USED, "bytes", 1);

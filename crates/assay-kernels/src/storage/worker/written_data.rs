@@ -46,10 +46,14 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             // The memory was filled before.
             (None, Some(_)) if has_pattern => {}
             (None, Some(content)) => {
-                if !content::is_duplicate(self.serial, content.duplicate_share) {
-                    self.unique_serial = self.serial;
-                }
-                content::make_unique(memory, 0, self.unique_serial);
+                let is_duplicate = content::is_duplicate(self.serial, content.duplicate_share);
+                self.unique_writes += u64::from(!is_duplicate);
+                let number = match content.working_set {
+                    Some(set) if is_duplicate => content::draw_of_set(set, self.serial),
+                    Some(set) => content::contents_of(set.stream, self.unique_writes - 1),
+                    None => self.unique_writes,
+                };
+                content::make_unique(memory, 0, number);
             }
         }
     }

@@ -62,6 +62,9 @@ pub struct StreamBehavior {
     /// Priorities of single I/O, of streams that have an order and an engine that queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priorities: Option<Box<IoPriorities>>,
+    /// NUMA nodes of its buffers; `None` = as the kernel chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_policy: Option<Box<MemoryPolicy>>,
     /// Contents of its writes, if they are not unique numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Box<WriteContent>>,
@@ -154,6 +157,42 @@ pub struct WriteContent {
     pub offset_places: Vec<usize>,
     /// Share of writes that repeat the contents of the one before, 0 … 1.
     pub duplicate_share: f64,
+    /// Contents that they repeat instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_set: Option<WorkingSet>,
+}
+
+/// Contents that duplicates repeat: the first unique ones of the stream, or of several streams in
+/// equal parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkingSet {
+    /// Number of contents, at least 1.
+    pub contents: u64,
+    /// Number of the stream among all, from 0.
+    pub stream: u64,
+    /// Number of streams that share the set; 1 = its own.
+    pub streams: u64,
+}
+
+/// Placement of memory, as `set_mempolicy(2)` takes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryPolicy {
+    /// Kind of placement.
+    pub kind: MemoryPolicyKind,
+    /// Its NUMA nodes.
+    pub nodes: Vec<usize>,
+}
+
+/// Kind of a placement of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryPolicyKind {
+    /// On the nodes only.
+    Bind,
+    /// On the node while it has free memory.
+    Prefer,
+    /// In turns, page by page.
+    Interleave,
 }
 
 /// Distribution of random offsets over the used range.
@@ -181,6 +220,9 @@ pub struct ThinkTime {
     /// Part of it that the thread spends spinning instead of sleeping.
     #[serde(default, skip_serializing_if = "super::is_zero")]
     pub spin_ns: u64,
+    /// Time without a pause after which there is one, too; 0 = I/O alone count.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub after_ns: u64,
 }
 
 /// Rotation of targets within one depth.

@@ -70,6 +70,57 @@ fn syncs_at_the_ends_of_passes_count() {
     );
 }
 
+/// A mark of a failed attempt stays with its unit of I/O, which an engine that queues uses later.
+#[test]
+fn marks_of_failed_attempts_are_used_in_turn() {
+    let job = "rw=randwrite:4\nbs=16k\nsize=1000k\nio_size=3m\nloops=3\nnumber_ios=100\n\
+               random_generator=tausworthe64\n";
+    let options = [
+        "ioengine=psync\n",
+        "ioengine=libaio\niodepth=2\n",
+        "ioengine=io_uring\niodepth=4\n",
+        "ioengine=libaio\niodepth=16\niodepth_batch=4\niodepth_batch_complete_min=3\n",
+        "ioengine=null\niodepth=4\n",
+        "ioengine=libaio\niodepth=8\niodepth_low=2\n",
+        "ioengine=libaio\niodepth=16\npercentage_random=70\nnrfiles=2\n",
+        "ioengine=libaio\niodepth=4\nnrfiles=3\n",
+    ];
+    let jobs = options.map(|options| format!("{job}{options}"));
+    let jobs: Vec<&str> = jobs.iter().map(String::as_str).collect();
+    assert_same("marks_of_failed_attempts_are_used_in_turn", &jobs);
+}
+
+#[test]
+fn files_that_are_created_when_opened_are_as_long_as_in_fio() {
+    let job = "[a]\nfilename=x\nrw=write\nsize=300k\nbs=32k\ncreate_on_open=1\n";
+    let bytes = |world: &World, mut command: Command| {
+        let path = world.write("job.fio", job);
+        command.arg(path).current_dir(world.path("")).output().ok()?;
+        Some(std::fs::metadata(world.path("x")).unwrap().len())
+    };
+    let (there, here) = (World::in_memory(), World::in_memory());
+    let Some(expected) = bytes(&there, Command::new("fio")) else {
+        return eprintln!(
+            "SKIPPED files_that_are_created_when_opened_are_as_long_as_in_fio: fio is not installed"
+        );
+    };
+    let found = bytes(&here, here.command(&["fio", "--no-store"]));
+    assert_eq!((found, expected), (Some(expected), 9 << 15));
+}
+
+/// The clones of a job are numbered from the last one on, which decides their draws and logs.
+#[test]
+fn clones_have_the_order_of_fio() {
+    assert_same(
+        "clones_have_the_order_of_fio",
+        &[
+            "rw=randread\nsize=256k\nnumjobs=3\noffset_increment=64k\nioengine=psync\n",
+            "rw=randwrite\nsize=256k\nnumjobs=4\nbs=4k,8k\nioengine=libaio\niodepth=4\n",
+            "rw=randrw\nfilename=x:y\nsize=256k\nnumjobs=3\nbsrange=4k-16k\nioengine=null\n",
+        ],
+    );
+}
+
 #[test]
 fn appended_files_are_as_in_fio() {
     let job = "[a]\nfilename=x\nrw=write\nsize=64k\n\

@@ -33,7 +33,8 @@ const COMMON: &[(&str, u64, &[&str])] = &[
     ("io_size", 15, &["256k", "3m"]),
     ("loops", 15, &["2", "3"]),
     ("number_ios", 15, &["10", "100", "77"]),
-    ("numjobs", 15, &["2"]),
+    ("numjobs", 15, &["2", "3"]),
+    ("offset_increment", 5, &["64k", "10%"]),
     ("rwmixread", 15, &["70", "10", "99"]),
     ("allrandrepeat", 10, &["1"]),
     ("nrfiles", 10, &["2", "3"]),
@@ -54,6 +55,8 @@ const COMMON: &[(&str, u64, &[&str])] = &[
     ("unified_rw_reporting", 8, &["mixed", "both", "none"]),
     ("buffer_pattern", 5, &["0xdeadbeef", "\"text\"-5"]),
     ("dedupe_percentage", 5, &["50"]),
+    ("dedupe_working_set_percentage", 3, &["10"]),
+    ("numa_mem_policy", 3, &["local", "default"]),
     ("prio", 5, &["4"]),
     ("prioclass", 5, &["2"]),
     ("nice", 3, &["1"]),
@@ -139,6 +142,9 @@ fn draw_job(draws: &mut Draws) -> String {
     if draws.chance(8) {
         return draw_call_job(draws);
     }
+    if draws.chance(8) {
+        return draw_check_job(draws);
+    }
     let rw = draws.choose(&["read", "write", "rw", "randread", "randwrite", "randrw"]);
     let is_random = rw.starts_with("rand");
     let postfix = match is_random {
@@ -223,6 +229,44 @@ fn draw_turns(job: &mut String, draws: &mut Draws) {
         let turns = draws.choose(&["roundrobin", "random", "sequential"]);
         writeln!(job, "file_service_type={turns}:{}", 1 + draws.next() % 12).unwrap();
     }
+}
+
+/// Options of jobs that verify what another one wrote.
+const OF_CHECKS: &[(&str, u64, &[&str])] = &[
+    ("loops", 30, &["2", "3"]),
+    ("io_size", 30, &["256k", "3m"]),
+    ("number_ios", 20, &["10", "77"]),
+    ("numjobs", 10, &["2"]),
+    ("do_verify", 20, &["0", "1"]),
+    ("verify_only", 10, &["1"]),
+    ("verify_backlog", 25, &["8", "17"]),
+    ("verify_backlog_batch", 15, &["4"]),
+    ("invalidate", 10, &["0"]),
+];
+
+/// Draws a job that writes a file, and one that verifies it by reads.
+fn draw_check_job(draws: &mut Draws) -> String {
+    let block = draws.choose(&["4k", "8k", "16k"]);
+    let size = draws.choose(&["512k", "1m", "2m"]);
+    let rw = draws.choose(&["read", "read:16k", "randread", "randread:4"]);
+    let mut job = format!(
+        "[global]\nwrite_lat_log=L\nlog_offset=1\nfilename=x\nbs={block}\nsize={size}\nverify=md5\n\
+         [w]\nrw=write\nioengine=psync\ndo_verify=0\n[r]\nstonewall\nrw={rw}\n"
+    );
+    draw_options(&mut job, draws, OF_CHECKS);
+    if rw.starts_with("rand") {
+        draw_options(&mut job, draws, OF_RANDOM);
+    }
+    let engine = draws.choose(&["psync", "sync", "mmap", "libaio", "io_uring"]);
+    writeln!(job, "ioengine={engine}").unwrap();
+    if matches!(engine, "libaio" | "io_uring") && draws.chance(70) {
+        writeln!(job, "iodepth={}", draws.choose(&["4", "16"])).unwrap();
+        draw_options(&mut job, draws, OF_DEPTH);
+        if draws.chance(30) {
+            job.push_str("time_based=1\nruntime=9\n");
+        }
+    }
+    job
 }
 
 /// Options of jobs that make calls on files.

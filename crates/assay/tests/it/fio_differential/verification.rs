@@ -29,6 +29,37 @@ fn only_verifying_counts_as_in_fio() {
     }
 }
 
+/// fio 3.33 counts no pass of reads that it verifies as done, and ends such a job.
+#[test]
+fn reads_that_are_verified_end_after_a_pass_as_in_fio() {
+    const WRITTEN: &str = "[global]\nwrite_lat_log=L\nlog_offset=1\nfilename=x\nsize=256k\n\
+                           verify=md5\nioengine=psync\n[w]\nrw=write\ndo_verify=0\n[r]\nstonewall\n";
+    for options in [
+        "rw=read\nloops=3\n",
+        "rw=read:4k\nloops=2\n",
+        "rw=randread\nloops=2\nio_size=700k\n",
+        "rw=randread\nnorandommap=1\nio_size=700k\n",
+        "rw=randread\nnumber_ios=20\nloops=3\n",
+        "rw=read\nio_size=700k\nverify_backlog=8\n",
+        "rw=randread\nio_size=700k\ndo_verify=0\n",
+        "rw=randread\nverify_only=1\nloops=2\n",
+        "rw=read\nioengine=libaio\niodepth=4\nloops=3\n",
+        "rw=randread\nioengine=libaio\niodepth=4\nnorandommap=1\nverify_backlog=128\n\
+         verify_backlog_batch=64\ntime_based=1\nruntime=9\n",
+        "rw=read\nioengine=libaio\niodepth=4\nio_size=700k\ntime_based=1\nruntime=9\n",
+    ] {
+        let job = format!("{WRITTEN}{options}");
+        let there = World::in_memory();
+        let Some((expected, complaint)) = trace(&Command::new("fio"), &there, &job) else {
+            return eprintln!(
+                "SKIPPED reads_that_are_verified_end_after_a_pass_as_in_fio: fio is not installed"
+            );
+        };
+        assert!(expected.succeeded, "{job}{complaint}");
+        assert_eq!(compare(&job, &expected, &complaint), Some(Ok(())));
+    }
+}
+
 const WRITE: [&str; 7] = [
     "fio",
     "--name=a",

@@ -165,6 +165,37 @@ fn columns(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn qperf_has_the_cpus_and_the_port_that_were_asked_for() {
+    const TEST: &str = "qperf_has_the_cpus_and_the_port_that_were_asked_for";
+    let world = World::new();
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    let (far, data) = (free_port().to_string(), free_port().to_string());
+    let missing = (cpus + 1000).to_string();
+    let words = ["qperf", "127.0.0.1", "-lp", &far, "--no-store", "-t", "1"];
+    let run = world.assay(&[&words[..], &["-lca", &missing, "tcp_lat"]].concat());
+    assert!(run.failed_with(2).err.contains(&format!("there is no CPU {missing}")));
+    if !is_installed("qperf", TEST) {
+        return;
+    }
+    let options = ["-ca", "1", "-ip", &data, "-vvu", "tcp_bw"];
+    let names = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter_map(|line| line.split_once(" = "));
+        rows.map(|(name, _)| name.trim().to_owned()).collect()
+    };
+    let mut server = Command::new("qperf");
+    server.args(["-lp", &far]);
+    let real = ServerProcess::start(server, far.parse().unwrap());
+    let ours = world.assay(&[&words[..], &options].concat()).succeeded().out;
+    drop(real);
+    let _assay = ServerProcess::assay(&world, far.parse().unwrap());
+    let mut client = Command::new("qperf");
+    client.args(["127.0.0.1", "-lp", &far, "-t", "1"]).args(options);
+    let theirs = String::from_utf8(client.output().unwrap().stdout).unwrap();
+    assert_eq!(names(&ours), ["bw", "affinity", "msg_size", "port", "time", "timeout"]);
+    assert_eq!(names(&ours), names(&theirs), "{ours}{theirs}");
+}
+
+#[test]
 fn qperf_interoperates_in_every_pairing() {
     let world = World::new();
     let (ours, real) = (free_port(), free_port());
