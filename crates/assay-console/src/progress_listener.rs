@@ -127,7 +127,7 @@ impl<'t> ProgressListener<'t> {
 impl Listener for ProgressListener<'_> {
     fn event(&mut self, event: &RunEvent) {
         if self.echoes_events {
-            match serde_json::to_string(event) {
+            match event.to_json() {
                 Ok(line) => self.terminal.print_line(&line),
                 Err(error) => {
                     let what = "an event cannot be written as JSON";

@@ -34,6 +34,7 @@ pub mod file_outcome;
 pub mod finding;
 pub mod history;
 pub mod host_names;
+mod json;
 pub mod kernel_counters;
 pub mod level_comparison;
 pub mod limit;

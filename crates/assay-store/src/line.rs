@@ -22,8 +22,8 @@ const NUMBER_KEY: &[u8] = b"\"n\":";
 pub(crate) fn encode(number: u64, event: &RunEvent) -> Result<String, StoreError> {
     let encode_error =
         |error: serde_json::Error| StoreError::Encode { reason: error.to_string() };
-    let json = serde_json::to_string(event).map_err(encode_error)?;
-    if serde_json::from_str::<RunEvent>(&json).map_err(encode_error)? != *event {
+    let json = event.to_json().map_err(encode_error)?;
+    if RunEvent::from_json(json.as_bytes()).map_err(encode_error)? != *event {
         let reason = format!("it is read back as another one: {json}");
         return Err(StoreError::Encode { reason });
     }

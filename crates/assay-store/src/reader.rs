@@ -129,7 +129,7 @@ fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), EventsFileError> {
         let reason = format!("its format {format} is not supported");
         return Err(EventsFileError::FirstLine(reason));
     }
-    serde_json::from_slice::<RunEvent>(first).map_err(|error| match format > FORMAT {
+    RunEvent::from_json(first).map_err(|error| match format > FORMAT {
         true => EventsFileError::Newer(format),
         false => first_line_error(error),
     })?;
@@ -237,7 +237,7 @@ fn decode_numbered_event(
 
 /// Decodes one event, or returns the problem of the line.
 fn decode_event(line: usize, text: &[u8], has_end: bool) -> Result<RunEvent, EventProblem> {
-    serde_json::from_slice(text).map_err(|error| {
+    RunEvent::from_json(text).map_err(|error| {
         let Ok(EventHead { event, .. }) = serde_json::from_slice(text) else {
             return line_problem(line, has_end);
         };
