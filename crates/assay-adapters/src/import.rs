@@ -32,7 +32,7 @@ pub use any_text::{
     FigureError, FigureRule, FoundFigure, LinePattern, find_single_figures, read_figures,
 };
 pub use contents::{FailedPart, FileContents, FilePart, ImportedMeasurement, LineSpan};
-use error_lines::{find_program_message, locate_error, locate_failures};
+use error_lines::{find_program_message, locate_error, locate_failures, narrow_omissions};
 pub use file_time::FileTime;
 use prepared_text::{PreparedText, prepare_text};
 pub use prepared_text::{decode_text, is_text_beginning};
@@ -170,6 +170,8 @@ pub enum ImportError {
         about: &'static str,
         /// Line of the error, from 1, if it can be located.
         line: Option<usize>,
+        /// Whether it is the last line of the file.
+        is_at_end: bool,
         /// Error of the tool's reader.
         error: ToolError,
     },
@@ -206,9 +208,12 @@ impl ImportError {
                 "look at the stored raw output; `assay help formats` describes each format"
             }
             Self::ProgramFailed { .. } => MEND_AND_REPEAT,
-            Self::Malformed { error, .. } => match error {
-                ToolError::Truncated { .. } => "the file is cut off: copy it again",
-                ToolError::Missing { .. }
+            Self::Malformed { error, is_at_end, .. } => match error {
+                ToolError::Truncated { .. } if *is_at_end => {
+                    "the file is cut off: copy it again"
+                }
+                ToolError::Truncated { .. }
+                | ToolError::Missing { .. }
                 | ToolError::InvalidNumber { .. }
                 | ToolError::UnknownColumn { .. } => {
                     "check that line; the file may have been edited, or come from a version of \
@@ -265,8 +270,10 @@ fn read_as(
 ) -> Result<ReadFile, ImportError> {
     let text = prepared.text.as_str();
     let refused = |lines: Option<&LineSpan>, error: ToolError| {
-        let line = Some(prepared.file_line(locate_error(text, lines, &error)));
-        ImportError::Malformed { about: format.about, line, error }
+        let line = locate_error(text, lines, &error);
+        let is_at_end = line >= text.lines().count();
+        let line = Some(prepared.file_line(line));
+        ImportError::Malformed { about: format.about, line, is_at_end, error }
     };
     check_lines(format, text).map_err(|error| refused(None, error))?;
     let mut contents = (format.read)(text).map_err(|error| refused(None, error))?;
@@ -284,6 +291,7 @@ fn read_as(
         measurement.began = measurement.began.or(prepared.first_time);
     }
     locate_failures(text, &mut contents.failed);
+    narrow_omissions(text, &mut contents.left_out);
     contents.map_lines(|line| prepared.file_line(line));
     Ok(ReadFile { format, prefixes: prepared.prefixes.clone(), contents })
 }

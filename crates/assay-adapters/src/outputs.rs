@@ -114,7 +114,7 @@ pub enum ToolError {
         place: &'static str,
     },
     /// Not a plain, finite number.
-    #[error("expected a plain number for {what}, found {text:?}")]
+    #[error("expected a plain number for {what}, found {text:?}{}", note_maximum(.text))]
     InvalidNumber {
         /// Meaning of the number.
         what: String,
@@ -346,10 +346,18 @@ impl ToolError {
     }
 }
 
-/// Whether a value is plausible in any unit; a larger one could overflow when it is multiplied.
+/// Maximum of any figure; a larger one could overflow when it is multiplied.
+const MAX_VALUE: f64 = 1e30;
+
+/// Whether a value is plausible in any unit.
 pub(crate) fn is_plausible(value: f64) -> bool {
-    const MAX_VALUE: f64 = 1e30;
     value.abs() <= MAX_VALUE
+}
+
+/// Names the maximum if a number is above it.
+fn note_maximum(text: &str) -> String {
+    let is_above = text.parse::<f64>().is_ok_and(|it| it.is_finite() && it.abs() > MAX_VALUE);
+    if is_above { format!(": the maximum is {MAX_VALUE:e}") } else { String::new() }
 }
 
 /// Parses a plain, finite number: digits, sign, point and exponent of the C locale and nothing

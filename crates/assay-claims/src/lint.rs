@@ -17,6 +17,7 @@ mod bounds;
 pub mod checks;
 mod columns;
 mod contradictions;
+mod conversions;
 mod direction;
 mod laws;
 mod names;

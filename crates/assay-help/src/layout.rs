@@ -21,10 +21,19 @@ pub struct HelpLayout {
     pub examples: &'static [(&'static str, &'static str)],
     /// Commands whose help stays as it is defined.
     pub unarranged: &'static [&'static str],
+    /// Commands that the program's own `-h` does not list, and the text below its list, which names them.
+    pub rare_commands: (&'static [&'static str], &'static str),
 }
 
 /// Arranges the help of all commands. `is_short` is that of `-h`.
 pub fn arrange(command: Command, layout: &HelpLayout, is_short: bool) -> Command {
+    let (rare, notes) = layout.rare_commands;
+    let command = match is_short {
+        true => rare.iter().fold(command.after_help(notes), |command, name| {
+            command.mut_subcommand(name, |rare| rare.hide(true))
+        }),
+        false => command,
+    };
     arrange_below(command, "", layout, is_short)
 }
 

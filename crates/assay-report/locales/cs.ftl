@@ -411,7 +411,9 @@ mpi-standard-abi = { $mpi }, standardní ABI
 ranks = počet ranků: { $ranks }
 curve-goes = { $name }: od { $low } při { $small } po { $high } při { $large }.
 
-storage-explanation = Latence je od odeslání po dokončení (doba obsluhy). Percentily se počítají ze všech jednotlivých I/O. ± je větší z obou vzdáleností mediánu od mezí jeho intervalu spolehlivosti. Generátor: rychlost generátoru zátěže bez I/O dělená dosaženou rychlostí.
+storage-explanation = Latence je od odeslání po dokončení (doba obsluhy). Percentily se počítají ze všech jednotlivých I/O.
+storage-explanation-interval = ± je větší z obou vzdáleností mediánu od mezí jeho intervalu spolehlivosti.
+storage-explanation-generator = Generátor: rychlost generátoru zátěže bez I/O dělená dosaženou rychlostí.
 storage-explanation-due = Latence od plánovaného začátku začíná, když mělo I/O začít; tak dlouho čeká uživatel a to ukazují křivky odezvy.
 storage-cached = Část těchto I/O prošla stránkovou mezipamětí: výsledek vypovídá o paměti stejně jako o úložišti.
 storage-kind = { $pattern } { $size }, rozpracováno { $depth }

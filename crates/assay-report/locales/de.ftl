@@ -398,7 +398,9 @@ mpi-standard-abi = { $mpi }, Standard-ABI
 ranks = { $ranks } Ranks
 curve-goes = { $name } verläuft von { $low } bei { $small } bis { $high } bei { $large }.
 
-storage-explanation = Die Latenz reicht vom Absenden bis zum Abschluss (Bedienzeit). Perzentile beziehen sich auf alle einzelnen I/Os. ± ist die größere der beiden Halbbreiten des Konfidenzintervalls des Medians. Generator: Rate des Lastgenerators ohne I/O, geteilt durch die erreichte Rate.
+storage-explanation = Die Latenz reicht vom Absenden bis zum Abschluss (Bedienzeit). Perzentile beziehen sich auf alle einzelnen I/Os.
+storage-explanation-interval = ± ist die größere der beiden Halbbreiten des Konfidenzintervalls des Medians.
+storage-explanation-generator = Generator: Rate des Lastgenerators ohne I/O, geteilt durch die erreichte Rate.
 storage-explanation-due = Die Latenz ab Fälligkeit beginnt, wenn die I/O fällig war; so lange wartet ein Nutzer, und das zeigen Antwortzeitkurven.
 storage-cached = Ein Teil dieser I/O lief durch den Seitencache: Sie misst ebenso sehr den Arbeitsspeicher wie den Massenspeicher.
 storage-kind = { $pattern } { $size }, { $depth } in Bearbeitung

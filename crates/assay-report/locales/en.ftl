@@ -409,7 +409,9 @@ ranks = { $ranks } ranks
 curve-goes = { $name } goes from { $low } at { $small } to { $high } at { $large }.
 
 ## Storage
-storage-explanation = Latency is from submission to completion (service time). Percentiles are over every single I/O. ± is the wider half of the confidence interval of the median. Generator: rate of the load generator without I/O, over the rate reached.
+storage-explanation = Latency is from submission to completion (service time). Percentiles are over every single I/O.
+storage-explanation-interval = ± is the wider half of the confidence interval of the median.
+storage-explanation-generator = Generator: rate of the load generator without I/O, over the rate reached.
 storage-explanation-due = Latency from due starts when the I/O was due: the wait of a user, as in response curves.
 storage-cached = Some of this I/O went through the page cache: it measures memory as much as storage.
 storage-kind = { $pattern } { $size }, { $depth } in flight

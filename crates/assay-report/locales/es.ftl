@@ -398,7 +398,9 @@ mpi-standard-abi = { $mpi }, ABI estándar
 ranks = { $ranks } rangos
 curve-goes = { $name } va de { $low } con { $small } a { $high } con { $large }.
 
-storage-explanation = La latencia va del envío a la finalización (tiempo de servicio). Los percentiles se calculan sobre todas las E/S. ± es la mayor de las dos semiamplitudes del intervalo de confianza de la mediana. Generador: tasa del generador de carga sin E/S, dividida por la tasa alcanzada.
+storage-explanation = La latencia va del envío a la finalización (tiempo de servicio). Los percentiles se calculan sobre todas las E/S.
+storage-explanation-interval = ± es la mayor de las dos semiamplitudes del intervalo de confianza de la mediana.
+storage-explanation-generator = Generador: tasa del generador de carga sin E/S, dividida por la tasa alcanzada.
 storage-explanation-due = La latencia desde el inicio previsto empieza en el momento previsto para la E/S: es lo que espera un usuario y lo que muestran las curvas de respuesta.
 storage-cached = Parte de esta E/S pasó por la caché de páginas: mide tanto la memoria como el almacenamiento.
 storage-kind = { $pattern } { $size }, { $depth } en curso

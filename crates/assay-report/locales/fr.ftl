@@ -398,7 +398,9 @@ mpi-standard-abi = { $mpi }, ABI standard
 ranks = { $ranks } rangs
 curve-goes = { $name } va de { $low } à { $small } jusqu’à { $high } à { $large }.
 
-storage-explanation = La latence va de la soumission à l’achèvement (temps de service). Les percentiles portent sur toutes les E/S. ± est la plus grande des deux demi-largeurs de l’intervalle de confiance de la médiane. Générateur : débit du générateur de charge sans E/S, divisé par le débit atteint.
+storage-explanation = La latence va de la soumission à l’achèvement (temps de service). Les percentiles portent sur toutes les E/S.
+storage-explanation-interval = ± est la plus grande des deux demi-largeurs de l’intervalle de confiance de la médiane.
+storage-explanation-generator = Générateur : débit du générateur de charge sans E/S, divisé par le débit atteint.
 storage-explanation-due = La latence depuis le départ prévu commence au moment où l’E/S devait partir : c’est ce qu’attend un utilisateur et ce que montrent les courbes de réponse.
 storage-cached = Une partie de ces E/S est passée par le cache de pages : elles mesurent la mémoire autant que le stockage.
 storage-kind = { $pattern } { $size }, { $depth } en cours

@@ -358,7 +358,9 @@ mpi-standard-abi = { $mpi }、標準 ABI
 ranks = { $ranks } ランク
 curve-goes = { $name } は { $small } の { $low } から { $large } の { $high } まで変化します。
 
-storage-explanation = レイテンシは発行から完了まで（サービス時間）です。パーセンタイルは個々の I/O すべてに対するものです。± は中央値の信頼区間の広い側の半幅です。負荷ジェネレーター：I/O を行わないときの負荷ジェネレーターのレートを到達レートで割った値。
+storage-explanation = レイテンシは発行から完了まで（サービス時間）です。パーセンタイルは個々の I/O すべてに対するものです。
+storage-explanation-interval = ± は中央値の信頼区間の広い側の半幅です。
+storage-explanation-generator = 負荷ジェネレーター：I/O を行わないときの負荷ジェネレーターのレートを到達レートで割った値。
 storage-explanation-due = 予定時刻からのレイテンシは I/O が発行されるべき時刻から始まり、利用者の待ち時間に当たります。応答曲線が示すのはこれです。
 storage-cached = この I/O の一部はページキャッシュを通りました。測定値にはストレージだけでなくメモリの影響も含まれます。
 storage-kind = { $pattern } { $size }、処理中 { $depth }

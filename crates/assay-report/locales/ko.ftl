@@ -358,7 +358,9 @@ mpi-standard-abi = { $mpi }, 표준 ABI
 ranks = 랭크 { $ranks }개
 curve-goes = { $name }: { $small }에서 { $low }, { $large }에서 { $high }.
 
-storage-explanation = 대기 시간은 제출부터 완료까지입니다(서비스 시간). 백분위수는 모든 개별 I/O에 대한 것입니다. ±는 중앙값 신뢰 구간의 넓은 쪽 반폭입니다. 부하 생성기: I/O가 없을 때 부하 생성기의 속도를 도달한 속도로 나눈 값.
+storage-explanation = 대기 시간은 제출부터 완료까지입니다(서비스 시간). 백분위수는 모든 개별 I/O에 대한 것입니다.
+storage-explanation-interval = ±는 중앙값 신뢰 구간의 넓은 쪽 반폭입니다.
+storage-explanation-generator = 부하 생성기: I/O가 없을 때 부하 생성기의 속도를 도달한 속도로 나눈 값.
 storage-explanation-due = 예정 시각부터의 대기 시간은 I/O가 시작되어야 했던 시각부터이며, 사용자가 기다리는 시간이자 응답 곡선이 보여 주는 값입니다.
 storage-cached = 이 I/O의 일부는 페이지 캐시를 거쳤으므로 측정값에는 스토리지뿐만 아니라 메모리의 영향도 포함됩니다.
 storage-kind = { $pattern } { $size }, 진행 중 { $depth }

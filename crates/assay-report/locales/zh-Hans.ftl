@@ -358,7 +358,9 @@ mpi-standard-abi = { $mpi }，标准 ABI
 ranks = { $ranks } 个进程
 curve-goes = { $name }：从 { $small } 时的 { $low } 到 { $large } 时的 { $high }。
 
-storage-explanation = 延迟从提交到完成计算（服务时间）。百分位数覆盖每一次 I/O。± 为中位数置信区间较宽一侧的半宽。负载生成器：不做 I/O 时负载生成器的速率与达到的速率之比。
+storage-explanation = 延迟从提交到完成计算（服务时间）。百分位数覆盖每一次 I/O。
+storage-explanation-interval = ± 为中位数置信区间较宽一侧的半宽。
+storage-explanation-generator = 负载生成器：不做 I/O 时负载生成器的速率与达到的速率之比。
 storage-explanation-due = 自应发时刻起的延迟从 I/O 应当发出时算起，即用户的等待时间，响应曲线显示的就是它。
 storage-cached = 部分 I/O 经过了页缓存：测得的结果同时包含存储和内存的影响。
 storage-kind = { $pattern } { $size }，在途 { $depth }

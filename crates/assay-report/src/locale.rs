@@ -24,7 +24,7 @@ pub use quantity::{
 pub(crate) use time::{format_minute, format_period, local_minute};
 pub use time::{set_time_zone, time_zone_name};
 pub(crate) use unit::localise_symbol;
-pub use unit::with_symbol;
+pub use unit::{shown_digits, with_symbol};
 
 #[cfg(test)]
 mod terms_tests;

@@ -6,7 +6,7 @@ use assay_model::quantity::Unit;
 use crate::locale::{group_digits, semicolon, word};
 pub use crate::locale::{
     in_percent, localise_printed, parse_quantity, percent, quantity, quantity_with_prefix,
-    scientific, size, split_unit, with_no_break_spaces, with_symbol,
+    scientific, shown_digits, size, split_unit, with_no_break_spaces, with_symbol,
 };
 use crate::words;
 

@@ -4,7 +4,7 @@
 //! state. The file itself is stored as raw output under its hash.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,7 @@ use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
 use assay_model::workload::{ImportedWorkload, Workload};
-use assay_store::{Store, StoreError};
+use assay_store::{ReadRun, Store, StoreError};
 use jiff::Timestamp;
 
 use crate::bind;
@@ -64,35 +64,44 @@ pub struct ImportRequest<'a> {
     pub known: KnownImports,
 }
 
-/// Imported runs of a store by the hash of their file, read at the first need.
+/// Imported runs of a store, read at the first need. Other processes may add some at any time.
 #[derive(Debug, Default)]
-pub struct KnownImports(RefCell<Option<HashMap<String, Vec<String>>>>);
+pub struct KnownImports(RefCell<ImportsByHash>);
+
+#[derive(Debug, Default)]
+struct ImportsByHash {
+    /// Runs that were looked at.
+    seen: HashSet<String>,
+    /// Imported runs by the hash of their file, the newest first.
+    runs: HashMap<String, Vec<String>>,
+}
 
 impl KnownImports {
     /// Returns the runs of a file, the newest first.
     fn find(&self, hash: &str, store: &Store) -> Result<Vec<String>, CommandFailure> {
         let mut known = self.0.borrow_mut();
-        if known.is_none() {
-            let mut by_hash: HashMap<String, Vec<String>> = HashMap::new();
-            let listing = store.list()?;
-            let imported = listing.runs.iter().filter(|run| run.suite == SUITE);
-            // A run that cannot be read is no earlier import.
-            for run in imported.filter_map(|run| store.read(&run.id).ok()).map(|it| it.run) {
-                for raw in run.raw.values() {
-                    by_hash.entry(raw.clone()).or_default().push(run.started.run.clone());
-                }
-            }
-            *known = Some(by_hash);
+        if known.seen.is_empty() {
+            // The list has the suite of each run without reading it.
+            let others = store.list()?.runs.into_iter().filter(|run| run.suite != SUITE);
+            known.seen.extend(others.map(|run| run.id));
         }
-        Ok(known.as_ref().and_then(|it| it.get(hash)).cloned().unwrap_or_default())
-    }
-
-    /// Adds a run just stored, if the others are known.
-    fn add(&self, run: &Run) {
-        if let Some(known) = self.0.borrow_mut().as_mut() {
-            for raw in run.raw.values() {
-                known.entry(raw.clone()).or_default().insert(0, run.started.run.clone());
+        for id in store.run_ids()? {
+            // A run that cannot be read is no earlier import.
+            if known.seen.insert(id.clone())
+                && let Ok(read) = store.read(&id)
+                && read.run.started.plan.suite == SUITE
+            {
+                known.add(&read.run);
             }
+        }
+        Ok(known.runs.get(hash).cloned().unwrap_or_default())
+    }
+}
+
+impl ImportsByHash {
+    fn add(&mut self, run: &Run) {
+        for raw in run.raw.values() {
+            self.runs.entry(raw.clone()).or_default().insert(0, run.started.run.clone());
         }
     }
 }
@@ -102,8 +111,13 @@ impl KnownImports {
 pub enum FileImport {
     /// Imported now.
     New(ImportedContents),
-    /// Imported before: its stored runs.
-    Known(Vec<Run>),
+    /// Imported before.
+    Known {
+        /// Its stored runs.
+        runs: Vec<Run>,
+        /// Whether the stored copy of the file was damaged, and was replaced.
+        is_repaired: bool,
+    },
 }
 
 /// Contents of a file that became runs.
@@ -145,6 +159,8 @@ pub fn import_file(
         return Err(damaged_file(&file.name, &decoded, &contents, failed));
     }
     let source = ImportSource { file: &file, format };
+    // Nobody else may store the same file between the search and the storing.
+    let _lock = request.store.map(Store::lock);
     let earlier = match request.store {
         Some(store) => find_imported_runs(&source, &contents.measurements, request, store)?,
         None => EarlierImport::default(),
@@ -154,8 +170,9 @@ pub fn import_file(
         !request.repeats && request.rules.is_empty() && !earlier.equal.is_empty();
     if let (Some(store), true) = (request.store, may_be_known) {
         let stored = earlier.equal.iter().map(|id| store.read(id).map(|it| it.run));
-        let stored: Result<Vec<Run>, _> = stored.collect();
-        return stored.map(FileImport::Known).map_err(CommandFailure::from);
+        let runs = stored.collect::<Result<Vec<Run>, StoreError>>()?;
+        let is_repaired = store.repair_raw(&file.bytes)?;
+        return Ok(FileImport::Known { runs, is_repaired });
     }
     let first_line = |lines: &LineSpan| *lines.start();
     let left_out = contents.left_out.iter().map(|it| {
@@ -168,7 +185,6 @@ pub fn import_file(
     let (left_out, failed) = (left_out.collect(), failed.collect());
     let measurements = contents.measurements.len();
     let runs = store_runs(&source, contents.measurements, &request.details, request.store)?;
-    runs.iter().for_each(|run| request.known.add(run));
     let earlier = earlier.runs;
     Ok(FileImport::New(ImportedContents {
         format,
@@ -264,7 +280,8 @@ fn find_imported_runs(
     let Some(hash) = store.find_raw(&source.file.bytes) else { return Ok(earlier) };
     let known = &request.details;
     let ids = request.known.find(&hash, store)?;
-    let read = ids.iter().filter_map(|id| store.read(id).ok());
+    // A damaged run does not replace the file.
+    let read = ids.iter().filter_map(|id| store.read(id).ok()).filter(ReadRun::is_whole);
     let groups = group_by_host(found.to_vec(), known, source.format);
     let plan = |found: &Vec<ImportedMeasurement>| import_plan(source.format, found).cases;
     let planned: Vec<_> = groups.iter().map(|(host, found)| (host, plan(found))).collect();

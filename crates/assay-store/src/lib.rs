@@ -23,6 +23,7 @@ mod line;
 mod list_entry;
 mod listing;
 mod location;
+mod lock;
 pub mod mount;
 mod parallel;
 mod problem;
@@ -49,6 +50,7 @@ pub use list_entry::{
     Headline, HeadlineSource, ListEntry, RunDigest, RunListing, UnreadableEntry,
 };
 pub use location::StoreLocation;
+pub use lock::StoreLock;
 pub use parallel::parallel_map;
 pub use problem::EventProblem;
 pub use reader::ReadRun;
@@ -162,6 +164,20 @@ impl Store {
     /// Returns the hash of these bytes if they are stored as a raw output.
     pub fn find_raw(&self, bytes: &[u8]) -> Option<String> {
         raw::find(&self.layout, bytes)
+    }
+
+    /// Replaces the stored copy of a raw output if its bytes differ from these; returns whether they did.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn repair_raw(&self, bytes: &[u8]) -> Result<bool, StoreError> {
+        raw::repair(&self.layout, bytes)
+    }
+
+    /// Waits until no other process holds this lock, and holds it until the result is dropped. On a file
+    /// system without locks it holds nothing.
+    pub fn lock(&self) -> StoreLock {
+        StoreLock::acquire(&self.layout)
     }
 
     /// Verifies all stored data of a run against checksums, hashes and the index.

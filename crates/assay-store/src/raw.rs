@@ -22,6 +22,16 @@ pub(crate) fn write(layout: &StoreLayout, bytes: &[u8]) -> Result<String, StoreE
     Ok(hash)
 }
 
+/// Stores `bytes` unless their copy is sound; returns whether it was not.
+pub(crate) fn repair(layout: &StoreLayout, bytes: &[u8]) -> Result<bool, StoreError> {
+    let hash = blake3::hash(bytes).to_hex().to_string();
+    let is_damaged = read(layout, &hash).is_err();
+    if is_damaged {
+        write(layout, bytes)?;
+    }
+    Ok(is_damaged)
+}
+
 /// Returns the hash of `bytes` if they are stored.
 pub(crate) fn find(layout: &StoreLayout, bytes: &[u8]) -> Option<String> {
     let hash = blake3::hash(bytes).to_hex().to_string();
@@ -57,4 +67,21 @@ fn write_atomically(layout: &StoreLayout, path: &Path, bytes: &[u8]) -> io::Resu
     file.persist(path).map_err(|error| error.error)?;
     layout.sync_folder(folder);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_copies_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = StoreLayout::create(folder.path().join("store")).unwrap();
+        let hash = write(&layout, b"figures").unwrap();
+        assert!(!repair(&layout, b"figures").unwrap());
+        fs::write(path(&layout, &hash), "figures of another").unwrap();
+        assert!(read(&layout, &hash).is_err());
+        assert!(repair(&layout, b"figures").unwrap());
+        assert_eq!(read(&layout, &hash).unwrap(), b"figures");
+    }
 }

@@ -133,6 +133,7 @@ pub fn read_figures(text: &str, rules: &[FigureRule]) -> Result<ReadFile, Import
     let refused = |line: Option<usize>, error: ToolError| ImportError::Malformed {
         about: ANY_TEXT.about,
         line: line.map(|line| prepared.file_line(line)),
+        is_at_end: false,
         error,
     };
     check_lines(&ANY_TEXT, &prepared.text).map_err(|error| refused(None, error))?;
@@ -341,6 +342,7 @@ mod tests {
         for (rule, text, expected) in [
             ("x: ([0-9.]+) MB/s", "12,345.6 MB/s", Err("found \"12,345.6\"")),
             ("x: at ([0-9.]+) MB/s", "at 1.5e3", Err("found \"1.5e3\"")),
+            ("x: ([0-9.e]+) GB/s", "1e300", Err("found \"1e300\": the maximum is 1e30")),
             ("x: ([0-9]+)%? %", "rate -5%", Err("found \"-5\"")),
             ("x: ^[^,]+,([0-9.]+), s", "4,12.5,7", Ok(12.5)),
             ("x: ([0-9.]+) s", "of 12.5, later", Ok(12.5)),

@@ -42,7 +42,10 @@ pub fn read_output(
         return Err(ImportError::OtherFormat { about: format.about });
     }
     let contents = read_as(format, &prepared)?.contents;
-    let refused = |line, error| ImportError::Malformed { about: format.about, line, error };
+    let refused = |line: Option<usize>, error| {
+        let is_at_end = line.is_none_or(|line| line >= text.lines().count());
+        ImportError::Malformed { about: format.about, line, is_at_end, error }
+    };
     if let Some(failed) = contents.failed.first() {
         return Err(refused(failed.line(), failed.error.clone()));
     }

@@ -143,7 +143,7 @@ fn messages_of_programs_are_the_cause() {
             1,
             "ping reported: nosuch: Name or service",
         ),
-        ("tcp_bw:\n127.0.0.1: failed to connect\n", 1, "qperf reported: 127.0.0.1: failed to"),
+        ("tcp_bw:\n127.0.0.1: failed to connect\n", 2, "qperf reported: 127.0.0.1: failed to"),
         ("udp_lat:\ntcp_bw:\n    bw  =  1 MB/sec\n", 1, "no latency or bandwidth of udp_lat"),
     ];
     for (text, line, cause) in table {
@@ -429,7 +429,7 @@ fn other_logs_are_converted_to_base_units() {
     check(
         "sockperf: Summary: Message Rate is 100 [msg/sec]\nsockperf: Summary: BandWidth is 10.000 MBps (80.000 Mbps)\n",
         &expect![[r#"
-            line Some(1): recognised as sockperf ping-pong, under-load, playback and throughput, but the output contradicts itself or the request: 10.000 MBps do not fit the message rate
+            line Some(2): recognised as sockperf ping-pong, under-load, playback and throughput, but the output contradicts itself or the request: 10.000 MBps do not fit the message rate
         "#]],
     );
     check(
@@ -451,7 +451,7 @@ fn other_logs_are_converted_to_base_units() {
          12:00:03.001         3    5002.00    39.08    8192 100.00    0.810\n\
          12:00:03.002   avg_2-3    5001.00    39.07    8192 100.00    0.805\n",
         &expect![[r#"
-            line Some(7): recognised as Vdbench's summary.html, totals.html or console, of blocks and file systems, but the output is truncated: the averages (avg_…) of run "RndRead" are missing
+            line Some(1): recognised as Vdbench's summary.html, totals.html or console, of blocks and file systems, but the output is truncated: the averages (avg_…) of run "RndRead" are missing
         "#]],
     );
     check(

@@ -1,21 +1,20 @@
-//! Relations between figures of one row or sentence: peak and reached rate, rate and latency, two
-//! units of one value.
+//! Relations between figures of one row or sentence: peak and reached rate, rate and latency.
+
+use std::collections::BTreeSet;
 
 use assay_model::quantity::Unit;
 
 use super::checks::Check;
+use super::conversions::ABOUT_TOLERANCE;
 use super::words::{MAX_ENDING, NO_ENDING, has_any_word};
-use super::{Linter, column_unit, figure_with_unit, full_rows, page_span, trimmed_span};
+use super::{
+    Linter, column_unit, conversions, figure_with_unit, full_rows, page_span, trimmed_span,
+};
 use crate::figure::{PrintedFigure, PrintedUnit, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 
-/// Maximum ratio between a value and its conversion in brackets that is explained by confusion of
-/// powers of 1000 and 1024. With a larger ratio the brackets hold another value, such as a burst.
-const MAX_CONFUSION: f64 = 1.15;
 /// Maximum number of columns of a table of results that are searched for a rate.
 const MAX_COLUMNS: usize = 64;
-/// Relative tolerance of a figure with "about".
-const ABOUT_TOLERANCE: f64 = 0.01;
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     let names_parallelism = page.prose.iter().any(|text| {
@@ -28,7 +27,7 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     }
     for text in page.texts() {
         check_peak_in_text(lint, text);
-        check_conversions(lint, text);
+        conversions::check_sentence(lint, text);
         check_link(lint, text);
         check_disk(lint, text);
     }
@@ -285,18 +284,28 @@ fn check_peak_in_text(lint: &mut Linter<'_>, text: &PageText) {
     if lower.matches("rpeak").count() + lower.matches("rmax").count() > 2 {
         return;
     }
-    if names_clock(&lower[peak..]) {
+    if names_condition(&lower[peak..], &lower) {
         return;
     }
     let (peak, reached) = if peak < reached { (first, second) } else { (second, first) };
     check_peak(lint, (text, reached), peak);
 }
 
-/// Returns whether a clock follows, as in `Rpeak, 2.4 GHz`: such a peak is not a limit, because the
-/// clock may have been higher.
-fn names_clock(after: &str) -> bool {
+/// Returns whether the text behind `Rpeak` names a condition under which the peak is no limit: a clock,
+/// which may have been higher, or an instruction set that is not that of the whole text.
+fn names_condition(after: &str, whole: &str) -> bool {
     let described = after.split([')', '）', ';']).next().unwrap_or_default();
-    ["hz", "гц"].iter().any(|unit| described.contains(unit))
+    let own = instruction_sets(described);
+    let all = instruction_sets(whole);
+    let is_only_here = own.iter().any(|set| whole.matches(set).count() == 1);
+    ["hz", "гц"].iter().any(|unit| described.contains(unit)) || is_only_here || all.len() > 1
+}
+
+/// Returns the instruction sets that a text in lower case names, each once.
+fn instruction_sets(lower: &str) -> BTreeSet<&str> {
+    const SETS: [&str; 5] = ["avx", "sse", "neon", "sve", "amx"];
+    let words = lower.split(|it: char| !it.is_alphanumeric() && it != '-');
+    words.filter(|word| SETS.iter().any(|set| word.starts_with(set))).collect()
 }
 
 fn find_column(table: &PageTable, matches: impl Fn(&str) -> bool) -> Option<usize> {
@@ -330,6 +339,11 @@ fn check_peak_columns(lint: &mut Linter<'_>, table: &PageTable) {
         UnitColumn::from_table(table, number)
     };
     let (Some(peak), Some(reached)) = (column_of("rpeak"), column_of("rmax")) else { return };
+    let heading = |column: &UnitColumn| table.rows[0][column.number].text.to_lowercase();
+    let described = heading(&peak);
+    if names_condition(&described, &format!("{described} {}", heading(&reached))) {
+        return;
+    }
     for row in full_rows(table) {
         if let (Some(peak), Some(figure), Some(cell)) =
             (peak.figure(row), reached.figure(row), row.get(reached.number))
@@ -465,8 +479,12 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable, names_parallelism
         };
         let needed = rate * latency;
         if limit > 0.0 && needed > limit * (1.0 + LITTLES_LAW_TOLERANCE) {
+            let factors =
+                parallel.iter().filter_map(|at| Some(table.rows[0].get(*at)?.text.trim()));
+            let names: Vec<&str> = std::iter::once("the depth").chain(factors).collect();
             let message = format!(
-                "rate × latency = {needed:.1} in flight, but the depth is {limit} (Little's law)"
+                "rate × latency = {needed:.1} in flight, but {} is {limit} (Little's law)",
+                names.join(" × ")
             );
             let span = trimmed_span(cell);
             lint.add_if(is_clear, Check::LittlesLaw, span, message, None);
@@ -478,114 +496,4 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable, names_parallelism
 fn unambiguous_value(lint: &Linter<'_>, figure: &PrintedFigure) -> Option<f64> {
     let [value, other] = lint.number_format.possible_values(figure);
     (value.to_bits() == other.to_bits()).then_some(value)
-}
-
-/// Checks conversions: `757,820.9 MB/s = ~740 GB/s`, `4.5 GiB/s (4,500 MiB/s)` are one value in two
-/// units.
-fn check_conversions(lint: &mut Linter<'_>, text: &PageText) {
-    for pair in text.figures.windows(2) {
-        let [a, b] = pair else { continue };
-        let (Some(first), Some(second)) = (&a.unit, &b.unit) else { continue };
-        let between = text.text.get(first.span.1..b.number_span.0).unwrap_or_default();
-        let between = between.trim().trim_end_matches(['~', '≈', ' ']);
-        // In `1000 x 256 KiB = 250 MiB`, the first figure is a factor.
-        if is_operand(&text.text, a.number_span.0) || is_factor(&text.text, second.span.1) {
-            continue;
-        }
-        let is_equal = matches!(between, "=" | "＝")
-            || between.is_empty() && is_equated(text, first.span.1, b.number_span.0);
-        let is_bracketed = matches!(between, "(" | "（")
-            && text.text[second.span.1..].trim_start().starts_with([')', '）']);
-        let as_bits = |unit: Unit| match unit {
-            Unit::BytePerSecond => Some((Unit::BitPerSecond, 8.0)),
-            other => Some((other, 1.0)),
-        };
-        let (Some((first_kind, first_bits)), Some((second_kind, second_bits))) =
-            (as_bits(first.unit), as_bits(second.unit))
-        else {
-            continue;
-        };
-        if first_kind != second_kind || first.is_same(second) || !(is_equal || is_bracketed) {
-            continue;
-        }
-        let approximation =
-            if a.is_approximate || b.is_approximate { ABOUT_TOLERANCE } else { 0.0 };
-        // The page converted one into the other, so the coarser rounding counts.
-        let tolerance = a.relative_rounding().max(b.relative_rounding()) + approximation + 1e-9;
-        let ratios = lint.number_format.possible_values(a).map(|a| {
-            lint.number_format
-                .possible_values(b)
-                .map(|b| (a * first.factor * first_bits) / (b * second.factor * second_bits))
-        });
-        let ratios = ratios.as_flattened();
-        // Sizes have either kind of prefix, and `25,600 KB/s (25 MB/s)` has one for both.
-        let is_size = first.unit == Unit::Byte && second.unit == Unit::Byte
-            || is_bracketed && is_decimal(first) && is_decimal(second)
-            || is_definition(a, b);
-        // Some pages cut off the digits that others round: `6,769 ms (6.7 s)`.
-        let cut_off = if approximation > 0.0 { 0.0 } else { b.relative_rounding() };
-        let is_correct = ratios.iter().any(|it| {
-            let binary = BINARY_SIZES.iter().filter(|_| is_size);
-            let mut factors = binary.flat_map(|factor| [*factor, 1.0 / factor]).chain([1.0]);
-            factors
-                .any(|factor| (-tolerance..=tolerance + cut_off).contains(&(it * factor - 1.0)))
-        });
-        let is_near = ratios.iter().any(|it| (1.0 / MAX_CONFUSION..MAX_CONFUSION).contains(it));
-        if !is_correct && (is_equal || is_near) {
-            let converted = ratios[0] * b.value;
-            let digits = b.decimals.clamp(1, 12);
-            let message = format!(
-                "`{}` would be {converted:.digits$} {}",
-                &text.text[a.number_span.0..first.span.1],
-                second.text
-            );
-            // Brackets may hold another value, or one that was rounded otherwise.
-            let check = if is_equal { Check::Conversion } else { Check::ConversionInBrackets };
-            lint.add(check, page_span(text, b.number_span), message);
-        }
-    }
-}
-
-/// Whether `1 KB/s = 1024 B/s` defines its prefix.
-fn is_definition(one: &PrintedFigure, other: &PrintedFigure) -> bool {
-    let is_value = |it: &PrintedFigure, value: f64| it.value.to_bits() == value.to_bits();
-    let has_bytes = |it: &PrintedFigure| {
-        it.base_value().is_some_and(|(_, unit)| unit == Unit::BytePerSecond)
-    };
-    is_value(one, 1.0) && is_value(other, 1024.0) && has_bytes(one) && has_bytes(other)
-}
-
-/// Whether a rate in bytes has a decimal prefix.
-fn is_decimal(unit: &PrintedUnit) -> bool {
-    unit.unit == Unit::BytePerSecond && unit.factor.log10().fract() == 0.0
-}
-
-/// Factors between decimal and binary prefixes. Sizes such as `64 KB (65536 bytes)` are common;
-/// rates have decimal prefixes.
-pub(super) const BINARY_SIZES: [f64; 4] = [1.024, 1.048_576, 1.073_741_824, 1.099_511_627_776];
-
-/// Returns whether an operator and its operand follow a figure: `5 × 64 B ≈ 5 GB × 64`.
-fn is_factor(text: &str, to: usize) -> bool {
-    let behind = text[to..].trim_start().trim_start_matches('\\');
-    let Some(operand) = behind.strip_prefix(['*', '×', '·', '+', '÷', '−', '_']) else {
-        return false;
-    };
-    operand.trim_start().starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// Returns whether an operator precedes a figure.
-fn is_operand(text: &str, from: usize) -> bool {
-    let before = text_before(text, from, 16).trim_end();
-    let before = before.strip_suffix('\\').unwrap_or(before).trim_end();
-    let digits = before.trim_end_matches(['x', 'X', 'х']).trim_end();
-    before.ends_with(['*', '×', '·', '+', '/', '÷', '−', '_'])
-        || digits.len() < before.len()
-            && digits.ends_with(|c: char| c.is_ascii_digit() || c == ' ')
-        || before.ends_with(" x")
-        || before.ends_with(" -")
-}
-
-/// Returns whether `≈` separates both figures: alone it means "equal" and "about".
-fn is_equated(text: &PageText, from: usize, to: usize) -> bool {
-    text.text.get(from..to).is_some_and(|it| it.contains('≈'))
 }

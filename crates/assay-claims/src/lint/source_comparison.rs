@@ -6,8 +6,8 @@
 
 use assay_model::quantity::Unit;
 
+use super::conversions::BINARY_SIZES;
 use super::names::{find_protected_names, to_cyrillic};
-use super::relations::BINARY_SIZES;
 use super::units::OPERATION_WORDS;
 use super::words::{MAX_ENDING, has_word};
 use super::{Linter, Rule, bounds, direction, page_span, trimmed_span};

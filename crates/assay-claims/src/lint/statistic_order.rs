@@ -272,6 +272,21 @@ fn is_difference(text: &str, value: &PercentileValue<'_>) -> bool {
     before.ends_with('+') || COMPARATIVES.contains(&word.to_lowercase().as_str())
 }
 
+/// Whether a value belongs to a subject behind it, in a sentence whose list belongs to one before it:
+/// `for B p50 3 ms, p99 9 ms, p50 10 ms for C`.
+fn has_other_subject(text: &str, list_start: usize, value: &PercentileValue<'_>) -> bool {
+    const PREPOSITIONS: [&str; 14] = [
+        "for", "on", "with", "in", "at", "für", "bei", "mit", "pour", "avec", "con", "para",
+        "для", "при",
+    ];
+    let after = text.get(value.span.1..).unwrap_or_default();
+    let word = after.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let before = text.get(..list_start).unwrap_or_default();
+    let start = before.rfind(['.', ';', '\n']).map_or(0, |at| at + 1);
+    let mut words = before[start..].split(|it: char| !it.is_alphanumeric());
+    PREPOSITIONS.contains(&word.as_str()) && words.any(|it| it.to_lowercase() == word)
+}
+
 /// Reports a sentence whose list of percentiles is out of order: `p50 4 ms, p99 3 ms`.
 pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
     /// Maximum number of bytes between a name and its figure, and between two members of a list.
@@ -319,7 +334,9 @@ pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
                 .all(|low| times(high).iter().all(|high| *low > high * rounding));
         let has_words = first.has_verb || second.has_verb || JOINED_WORDS.contains(&words);
         let is_list = JOINED.contains(&words) || JOINED_WORDS.contains(&words);
-        if is_broken && is_list && !is_difference(&text.text, second) {
+        let is_of_one = !is_difference(&text.text, second)
+            && !has_other_subject(&text.text, first.span.0, second);
+        if is_broken && is_list && is_of_one {
             let check = if has_words { Check::PercentileWords } else { Check::PercentileOrder };
             let printed =
                 |it: &PercentileValue<'_>| text.text[it.span.0..it.span.1].trim().to_owned();

@@ -70,6 +70,13 @@ fn rmax_does_not_exceed_rpeak() {
         ("~4 TFLOPS (Rpeak, 2.40 GHz), 8 TFLOPS (Rmax)", &[]),
         ("8 TFLOPS (Rmax), 4 TFLOPS (Rpeak, 2,40 ГГц)", &[]),
         ("4 TFLOPS (Rpeak), 8 TFLOPS (Rmax at 2.40 GHz)", &["8"]),
+        // A peak of another instruction set is no limit.
+        ("Rmax = 12.5 TFLOP/s with AVX-512 (Rpeak 10 TFLOP/s at AVX2).", &[]),
+        ("4 TFLOPS (Rpeak, AVX2), 8 TFLOPS (Rmax)", &[]),
+        ("4 TFLOPS (Rpeak, AVX2), 8 TFLOPS (Rmax, AVX2)", &["8"]),
+        ("4 TFLOPS (Rpeak), 8 TFLOPS (Rmax, AVX-512)", &["8"]),
+        (&table("| n | Rmax AVX-512 | Rpeak AVX2 |", "| 9 | 99 GFLOP/s | 96 GFLOP/s |"), &[]),
+        (&table("| n | Rmax | Rpeak at 2 GHz |", "| 9 | 99 GFLOP/s | 96 GFLOP/s |"), &[]),
         (&table("| n | Rmax [GFLOP/s] | Rpeak [GFLOP/s] |", "| 9 | 100 | 96 |"), &["100"]),
         (&table("| n | Rmax | Rpeak |", "| 9 | 91 GFLOP/s | 96 GFLOP/s |"), &[]),
     ]);
@@ -288,5 +295,34 @@ fn finds_single_fall_of_bandwidth() {
         let text = page(rates, extra_column)
             .replace("|-|-|", if extra_column[0].is_empty() { "|-|-|" } else { "|-|-|-|" });
         assert_eq!(impossible(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn percentiles_of_other_subjects_have_no_order() {
+    check(&[
+        ("For A p99 12 ms, for B p50 3 ms, p99 9 ms, p50 10 ms for C.", &[]),
+        ("On ext4 p99 9 ms, p50 10 ms on XFS.", &[]),
+        ("For A p50 10 ms, p99 9 ms.", &["9"]),
+        ("p50 10 ms, p99 9 ms for A.", &["9"]),
+        ("Good for A. p50 10 ms, p99 9 ms for B.", &["9"]),
+    ]);
+}
+
+#[test]
+fn messages_name_the_right_value() {
+    for (text, expected) in [
+        ("10 Gbit/s = 10 GB/s", "`10 Gbit/s` would be 1.25 GB/s"),
+        ("25 Gbit/s = 25 GB/s", "`25 Gbit/s` would be 3.125 GB/s"),
+        ("5 ms = 5000 ns", "`5 ms` would be 5000000 ns"),
+        ("757,820.9 MB/s = ~74 GB/s", "`757,820.9 MB/s` would be 757.8209 GB/s"),
+        (
+            &table("| nodes | depth | IOPS | mean |", "| 2 | 1 | 1000 IOPS | 9 ms |"),
+            "rate × latency = 9.0 in flight, but the depth × nodes is 2 (Little's law)",
+        ),
+    ] {
+        let findings = lint(text, None);
+        let messages: Vec<&str> = findings.iter().map(|it| it.message.as_str()).collect();
+        assert!(messages.contains(&expected), "{text}: {messages:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
-use assay_model::quantity::Quantity;
+use assay_model::quantity::{Quantity, Unit};
 
 use crate::document::{Block, Document, Note, ReportTable, TableCell, Tone, left, right};
 use crate::locale::{comma, local_minute, word};
@@ -144,7 +144,10 @@ pub(crate) fn state_label(run: &ListedRun<'_>) -> (Tone, &'static str) {
 ///
 /// Each value is formatted only once, because a list may have thousands of runs.
 pub(crate) fn format_values(headlines: &[(&str, Quantity)]) -> (String, String) {
-    let quantity = |(_, it): &(&str, Quantity)| units::quantity(it.value, it.unit, 3);
+    let quantity = |(_, it): &(&str, Quantity)| match it.unit {
+        Unit::Ratio => units::percent(it.value * 100.0),
+        unit => units::quantity(it.value, unit, 3),
+    };
     let formatted: Vec<String> = headlines.iter().map(quantity).collect();
     let labels: Vec<String> =
         headlines.iter().map(|(label, _)| crate::words::headline(label)).collect();

@@ -75,6 +75,9 @@ pub(crate) fn group_digits(number: &str) -> String {
 /// Parses the output of [`group_digits`] in a language back to invariant form; `None` for other
 /// text.
 pub(super) fn ungroup_digits(text: &str, language: Language) -> Option<String> {
+    if let Some((mantissa, power)) = text.split_once('e') {
+        return Some(format!("{}e{power}", ungroup_digits(mantissa, language)?));
+    }
     let marks = number_format(language);
     let (sign, digits) = text.split_at(usize::from(text.starts_with(['-', '+'])));
     let (whole, fraction) =

@@ -8,17 +8,47 @@ use super::{Language, unit};
 
 /// Formats a quantity with significant digits; a no-break space precedes the unit.
 pub fn quantity(value: f64, unit: Unit, digits: usize) -> String {
-    let iops = (unit == Unit::IoPerSecond).then(|| unit::format_iops(value, digits)).flatten();
-    let written = || unit::localise(&format!("{:.digits$}", Quantity::new(value, unit)));
-    iops.unwrap_or_else(written)
+    format_prefixed(value, unit, digits, || format!("{:.digits$}", Quantity::new(value, unit)))
 }
 
 /// Formats a quantity with the unit prefix that `like` would have.
 pub fn quantity_with_prefix(value: f64, unit: Unit, digits: usize, like: f64) -> String {
-    let iops = (unit == Unit::IoPerSecond).then(|| unit::format_iops(value, digits)).flatten();
-    iops.unwrap_or_else(|| {
-        unit::localise(&Quantity::new(value, unit).format_like(like, digits))
+    format_prefixed(value, unit, digits, || {
+        Quantity::new(value, unit).format_like(like, digits)
     })
+}
+
+/// Formats a quantity as `prefixed` does, or in scientific form where that has too many digits.
+fn format_prefixed(
+    value: f64,
+    unit: Unit,
+    digits: usize,
+    prefixed: impl Fn() -> String,
+) -> String {
+    let written = prefixed();
+    let number = written.split(' ').next().unwrap_or_default();
+    if is_extreme(value, number) {
+        let number = scientific(value, digits.saturating_sub(1));
+        return match unit {
+            Unit::Ratio | Unit::Count => number,
+            _ => with_symbol(&number, unit.symbol()),
+        };
+    }
+    let iops = (unit == Unit::IoPerSecond).then(|| unit::format_iops(value, digits)).flatten();
+    iops.unwrap_or_else(|| unit::localise(&written))
+}
+
+/// Whether a number has more whole digits than a double represents, or more zeros behind the decimal
+/// point than anybody counts.
+fn is_extreme(value: f64, number: &str) -> bool {
+    const MAX_WHOLE_DIGITS: usize = 15;
+    const MAX_ZEROS: usize = 9;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let whole = whole.trim_start_matches('-');
+    let zeros = fraction.len() - fraction.trim_start_matches('0').len();
+    value.is_finite()
+        && value != 0.0
+        && (whole.len() > MAX_WHOLE_DIGITS || (whole == "0" && zeros > MAX_ZEROS))
 }
 
 /// Formats an exact size: `96 KiB`.

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::{Language, Locale, catalogue, format_date, format_fixed, group_digits};
 use crate::locale as units;
+use crate::precision;
 
 /// Texts and variables of a message, including all plural forms.
 #[derive(Debug, Default)]
@@ -359,6 +360,19 @@ fn formats_numbers_in_each_language() {
     check(Locale::Cs, || units::quantity(3e5, Unit::IoPerSecond, 4), "300~000~IOPS");
     check(Locale::De, || units::quantity(1234.6, Unit::IoPerSecond, 4), "1.235~IOPS");
     check(Locale::De, || units::quantity(284e3, Unit::IoPerSecond, 1), "284.000~IOPS");
+    // No digit before the decimal point is a filler.
+    check(
+        Locale::De,
+        || precision::format_value(10_131.7, Unit::IoPerSecond, 4),
+        "10.132~IOPS",
+    );
+    check(
+        Locale::Ja,
+        || precision::format_value(10_131.7, Unit::IoPerSecond, 4),
+        "10,132~IOPS",
+    );
+    check(Locale::De, || precision::format_value(98.76, Unit::IoPerSecond, 3), "98,8~IOPS");
+    check(Locale::De, || units::quantity(1.5e-300, Unit::Second, 3), "1,50e-300~s");
     check(Locale::De, || format_fixed(-0.5, 2), "-0,50");
     let invariant = Language::INVARIANT.scope(|| units::in_percent(&group_digits("1234567.5")));
     assert_eq!(invariant, "1234567.5\u{a0}%");
@@ -438,4 +452,33 @@ proptest! {
         let _ = units::parse_quantity(&text, Unit::BytePerSecond, language);
         let _ = language.scope(|| (group_digits(&text), format_date(&text)));
     }
+}
+
+/// Figures that nobody can count the digits of have a power of ten, and none becomes a zero.
+#[test]
+fn extreme_values_are_scientific() {
+    for (value, unit, expected) in [
+        (5e-324, Unit::Second, "4.94e-324 s"),
+        (1e-300, Unit::Second, "1.00e-300 s"),
+        (1e-21, Unit::Second, "0.00000000100 ps"),
+        (1e-23, Unit::Second, "1.00e-23 s"),
+        (123_456_789_012_345_678_901_234_567_890.0, Unit::Count, "1.23e29"),
+        (123_456_789_012_345.0, Unit::Count, "123456789012345"),
+        (1e300, Unit::BytePerSecond, "1.00e300 B/s"),
+        (-1e-300, Unit::Count, "-1.00e-300"),
+        (0.0, Unit::Second, "0 s"),
+    ] {
+        let written = Language::INVARIANT.scope(|| units::quantity(value, unit, 3));
+        assert_eq!(written.replace('\u{a0}', " "), expected, "{value}");
+        let scope = Language::INVARIANT;
+        let read = super::parse_quantity(&written, unit, scope).map(|it| it.value);
+        let is_near = read.is_some_and(|read| (read - value).abs() <= value.abs() * 0.02);
+        // No quantity is read with a sign.
+        assert!(is_near || value < 0.0, "{value}: {written}: {read:?}");
+    }
+    let like = |value| units::quantity_with_prefix(value, Unit::Second, 3, 1.0);
+    assert_eq!(
+        Language::INVARIANT.scope(|| like(1e-300)).replace('\u{a0}', " "),
+        "1.00e-300 s"
+    );
 }

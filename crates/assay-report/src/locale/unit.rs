@@ -95,16 +95,24 @@ pub fn with_symbol(number: &str, invariant: &str) -> String {
     format!("{number}{}{}", unit_space(), localise_symbol(invariant))
 }
 
-/// Formats I/O per second without `k`, which readers mistake for kilobytes. Returns `None` for
-/// invariant units.
+/// Returns the digits with which a value is printed. I/O per second has no `k`, which readers mistake
+/// for kilobytes, so that every digit before the decimal point is shown: none is filled with zeros.
+pub fn shown_digits(value: f64, unit: Unit, digits: usize) -> usize {
+    if unit != Unit::IoPerSecond || Language::current().has_invariant_units {
+        return digits;
+    }
+    match value.abs().log10().floor() {
+        exponent if exponent.is_finite() => digits.max(exponent.max(0.0) as usize + 1),
+        _ => digits,
+    }
+}
+
+/// Formats I/O per second without `k`. Returns `None` for invariant units.
 pub(crate) fn format_iops(value: f64, digits: usize) -> Option<String> {
     if Language::current().has_invariant_units || !value.is_finite() {
         return None;
     }
-    // Keeps every digit before the decimal point of the prefixed form (`284 kIO/s`), as the
-    // invariant formatter does.
-    let exponent = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
-    let digits = digits.max(exponent.rem_euclid(3.0) as usize + 1);
+    let digits = shown_digits(value, Unit::IoPerSecond, digits);
     let rounded: f64 = format!("{value:.*e}", digits.saturating_sub(1)).parse().ok()?;
     let magnitude = if rounded == 0.0 { digits as f64 } else { rounded.abs().log10().floor() };
     let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 300.0) as usize;

@@ -30,6 +30,8 @@ const MAX_STORED_BYTES: u64 = 64 << 20;
 enum RepetitionError {
     #[error("`{program}` ended with code {code}, expected {expected}{printed}")]
     WrongExit { program: String, code: i32, expected: i32, printed: String },
+    #[error("{0}")]
+    Preparation(Box<Self>),
     #[error("`{program}` was ended by signal {signal}{printed}")]
     Signal { program: String, signal: i32, printed: String },
     #[error("no line of the output of `{program}` matches `{find}`")]
@@ -52,6 +54,7 @@ impl RepetitionError {
             Self::WrongExit { .. } => {
                 "look at the stored raw output; --correct exit=N expects another code, --ignore-failure any"
             }
+            Self::Preparation(_) => "run it by hand: a preparation has to end with code 0",
             Self::Signal { .. } => "run it by hand: the signal ends it before its result",
             Self::CheckFailed { .. } | Self::Figure { .. } => {
                 "look at the stored raw output; each pattern has to match one place of it"
@@ -185,8 +188,9 @@ impl<'c> CommandSession<'c> {
     ) -> Result<(StartedProgram, Vec<(SeriesKey, f64)>), CaseError> {
         if let Some(prepare) = &self.prepare {
             let ended = prepare.run(recorder.cancel())?;
-            check_exit(prepare.line(), Some(0), &ended)
-                .map_err(RepetitionError::into_case_error)?;
+            check_exit(prepare.line(), Some(0), &ended).map_err(|error| {
+                RepetitionError::Preparation(Box::new(error)).into_case_error()
+            })?;
         }
         let started = self.start.run(recorder.cancel())?;
         self.note_children(&started, recorder);

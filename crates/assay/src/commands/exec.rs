@@ -82,6 +82,12 @@ fn describe_programs(typed: &ExecArguments) -> Result<Vec<CommandWorkload>, Comm
         );
         return Err(CommandFailure::usage(what).advise("use fewer levels"));
     }
+    if !typed.factors.is_empty() && count < 2 {
+        return Err(CommandFailure::usage("each factor has one level: nothing is compared")
+            .advise(
+                "give a second level, like --factor n=1,2, or write the level into the program",
+            ));
+    }
     check_factors(typed, &calls, prepare.as_ref())?;
     let mut programs = Vec::new();
     for (index, run) in calls.iter().enumerate() {

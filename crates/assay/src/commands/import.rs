@@ -41,12 +41,20 @@ struct ImportDocument {
 struct KnownFile {
     file: String,
     runs: Vec<String>,
+    /// Whether its stored copy was damaged, and was replaced.
+    repaired: bool,
 }
 
 impl KnownFile {
     fn describe(&self) -> String {
-        let Self { file, runs } = self;
-        format!("{file} is stored already, as {}; --again stores it again", runs.join(", "))
+        let Self { file, runs, repaired } = self;
+        let runs = runs.join(", ");
+        match repaired {
+            true => {
+                format!("{file} is stored already, as {runs}; its damaged copy was replaced")
+            }
+            false => format!("{file} is stored already, as {runs}; --again stores it again"),
+        }
     }
 }
 
@@ -99,11 +107,11 @@ pub(crate) fn import(
         }
         let file = path.display().to_string();
         let summaries = match importing::import_file(path, &request) {
-            Ok(FileImport::Known(stored)) => {
-                let known = KnownFile { file, runs: list_ids(&stored) };
+            Ok(FileImport::Known { runs, is_repaired }) => {
+                let known = KnownFile { file, runs: list_ids(&runs), repaired: is_repaired };
                 terminal.note(&known.describe());
                 document.known.push(known);
-                expectations.summarize_all(&stored)
+                expectations.summarize_all(&runs)
             }
             Ok(FileImport::New(imported)) => {
                 let summaries = expectations.summarize_all(&imported.runs);

@@ -133,6 +133,9 @@ fn wrong_options_and_programs_are_refused() {
     check(&["-n", "a", "-n", "b", "--", "true"], 2, "2 names for 1 programs");
     check(&["--metric", "fom: FOM [0-9]+ GB/s", "--", "true"], 2, "has no group");
     check(&["--metric", "fom: FOM ([0-9]+) parsecs", "--", "true"], 2, "is no known unit");
+    check(&["--metric", "Wall time: ([0-9]+) s", "--", "true"], 2, "measures of every program");
+    check(&["--factor", "n=1", "--", "true", "{n}"], 2, "each factor has one level");
+    check(&["--prepare", "false", "--", "true"], 4, "a preparation has to end with code 0");
     check(&["--correct", "find=(", "--", "true"], 2, "find=(");
     check(&["--correct", "exit=999", "--", "true"], 2, "expected an exit code");
     check(&["--cpus", "9-1", "--", "true"], 2, "expected CPU numbers");

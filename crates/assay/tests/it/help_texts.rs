@@ -199,6 +199,23 @@ fn short_help_fits_on_one_screen() {
     assert!(positions.is_sorted() && run.contains("Examples:\n  assay run "), "{run}");
 }
 
+/// `assay -h` fits on a screen and names every command; `--help` lists and explains all.
+#[test]
+fn short_list_of_commands_fits_on_one_screen() {
+    let world = World::new();
+    let long = world.assay(&["--help"]).succeeded().out;
+    for columns in ["80", "100"] {
+        let output = world.command(&["-h"]).env("COLUMNS", columns).output().unwrap();
+        let short = String::from_utf8(output.stdout).unwrap();
+        assert!(short.lines().count() <= 40, "{short}");
+        let words: Vec<&str> = short.split(|it: char| !it.is_alphanumeric()).collect();
+        for command in listed_commands(&long) {
+            assert!(words.contains(&command), "{command}: {short}");
+        }
+        assert!(!listed_commands(&short).contains(&"prune"), "{short}");
+    }
+}
+
 /// Guides are printed by the name that messages cite.
 #[test]
 fn guides_are_printed() {

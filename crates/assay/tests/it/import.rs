@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use crate::processes::{send_signal, wait_until};
-use crate::program::World;
+use crate::program::{World, files_below};
 
 const STREAM: &str =
     include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
@@ -140,6 +140,40 @@ fn file_that_is_stored_already_is_named() {
     assert_eq!(shown.out, STREAM);
     let refused = world.assay(&["show", id.as_str().unwrap(), "--as", "fio-json"]);
     assert!(refused.failed_with(2).err.contains("imported from stream.txt"));
+}
+
+/// Simultaneous imports of one file store it once.
+#[test]
+fn simultaneous_imports_store_one_run() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    let start = |_| world.command(&["import", "stream.txt"]).spawn().unwrap();
+    let started: Vec<_> = (0..8).map(start).collect();
+    for mut one in started {
+        assert!(one.wait().unwrap().success());
+    }
+    let listed = world.json(&["list", "--json"]);
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{listed}");
+}
+
+/// A damaged copy of a known file is replaced, and a damaged run does not count as its import.
+#[test]
+fn damaged_imports_are_repaired() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    world.assay(&["import", "stream.txt"]).succeeded();
+    let files = files_below(&world.path("assay"));
+    let raw = files.iter().find(|file| fs::read(file).unwrap() == STREAM.as_bytes()).unwrap();
+    fs::write(raw, format!("{STREAM}x")).unwrap();
+    world.assay(&["verify"]).failed_with(4);
+    let repaired = world.assay(&["import", "stream.txt"]).succeeded();
+    assert!(repaired.err.contains("its damaged copy was replaced"), "{repaired:?}");
+    world.assay(&["verify"]).succeeded();
+    let events = files.iter().find(|file| file.ends_with("events.jsonl")).unwrap();
+    let damaged = fs::read_to_string(events).unwrap().replacen("31462", "41462", 1);
+    fs::write(events, damaged).unwrap();
+    let stored = world.json(&["import", "--json", "stream.txt"]);
+    assert_eq!(stored["imported"].as_array().unwrap().len(), 1, "{stored}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn many_runs_are_one_table() {
     }
     let rows = |words: &[&str]| {
         let out = world.assay(words).succeeded().out;
-        // A narrow terminal has the identifiers of the runs in a table below.
+        // On a narrow terminal, parts of the table without the state lie below each other.
         let is_row = |line: &&str| line.contains("noisy") || line.contains(',');
         let rows = out.lines().filter(is_row);
         rows.filter(|line| line.to_lowercase().contains("triad")).count()
@@ -95,6 +95,14 @@ fn many_runs_are_one_table() {
         (&["report", "a", "b", "--format", "csv"], 3),
     ] {
         assert_eq!(rows(words), expected, "{words:?}");
+    }
+    // Every row names its run, in each part of the table.
+    let listed = world.json(&["list", "--json"]);
+    let ids = listed["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap());
+    let ends: Vec<&str> = ids.map(|id| id.rsplit('-').next().unwrap()).collect();
+    let results = world.assay(&["list", "--results"]).succeeded().out;
+    for line in results.lines().filter(|line| line.contains("Triad")) {
+        assert!(ends.iter().any(|end| line.contains(end)), "{results}");
     }
     let csv = |words: &[&str]| world.assay(words).succeeded().out;
     let head = |text: String| text.lines().next().unwrap().to_owned();

@@ -53,6 +53,8 @@ struct OpenTest<'t> {
     began: Option<FileTime>,
     reordered: u64,
     message: Option<&'t str>,
+    /// First error of the system, whose figures are those until then.
+    error: Option<&'t str>,
     /// Whether a client and a server announced themselves.
     has_client: bool,
     has_server: bool,
@@ -113,6 +115,9 @@ fn read_line<'t>(line: &'t str, server_port: Option<&str>, test: &mut OpenTest<'
         || line.starts_with("WARNING: ")
     {
         test.message.get_or_insert(line);
+        if line.contains(" failed: ") {
+            test.error.get_or_insert(line);
+        }
         if line.contains("connect failed") {
             return;
         }
@@ -263,6 +268,9 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
     if let Some(error) = test.damage.take() {
         return Err(error);
     }
+    if let Some(error) = test.error {
+        return Err(ToolError::SystemError { what: error.to_owned(), number: None });
+    }
     if test.totals.is_empty() {
         return Err(ToolError::Truncated { missing: "the totals are missing".to_owned() });
     }
@@ -308,6 +316,11 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
         began: test.began,
         ..ImportedTransfer::default()
     };
+    let is_unacknowledged = counted.is_empty() && !sent.is_empty();
+    if is_unacknowledged && transfer.protocol == Some(Protocol::Udp) {
+        let problem = "no report of the server: no datagram may have arrived";
+        transfer.problems.push(problem.to_owned());
+    }
     if is_both {
         transfer.direction = None;
         transfer.extra.insert(Attribute::Concurrent, 2_u64.into());

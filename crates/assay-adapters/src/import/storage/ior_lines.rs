@@ -1,7 +1,7 @@
 //! Lines of IOR's text and CSV, as tests with their rows.
 
 use super::super::{FileContents, FileTime};
-use super::ior_test::{IorTest, SummaryRow, TestRow};
+use super::ior_test::{IorTest, PrintedMaximum, SummaryRow, TestRow};
 use crate::ior_text::{parse_error, parse_row, reports_wrong_data};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_positive, parse_whole};
@@ -56,6 +56,7 @@ impl LineReader {
         self.test.began = done.began;
         if done.has_results() {
             done.lacks_summary = !self.is_csv && done.summary.is_empty();
+            done.has_table = !self.columns.is_empty();
             self.tests.push(done);
         }
         self.summary.clear();
@@ -88,6 +89,8 @@ impl LineReader {
             self.fail(&error);
         } else if reports_wrong_data(line) {
             self.fail_check(line);
+        } else if self.read_maximum(number, line) {
+            contents.recognise(lines, "maximum", "the largest of the rows");
         } else if self.read_condition(line) {
             contents.recognise(lines, "condition", line.trim());
         } else {
@@ -117,6 +120,24 @@ impl LineReader {
     fn fail_check(&mut self, line: &str) {
         self.open_title = None;
         record_wrong_data(&mut self.test.verdicts, line);
+    }
+
+    /// Reads the largest bandwidth of a direction; returns whether the line has it.
+    fn read_maximum(&mut self, number: usize, line: &str) -> bool {
+        let names = ["Max Write:", "Max Read:"];
+        for (maximum, name) in self.test.maxima.iter_mut().zip(names) {
+            let Some(rest) = line.trim().strip_prefix(name) else { continue };
+            let words: Vec<&str> = rest.split_whitespace().take(2).collect();
+            let [value, "MiB/sec"] = words[..] else { return false };
+            let value = value.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
+            *maximum = value.map(|value| PrintedMaximum {
+                line: number,
+                text: line.trim().to_owned(),
+                bytes_per_s: value * 1_048_576.0,
+            });
+            return true;
+        }
+        false
     }
 
     /// Reads a condition of the test; returns whether it is one.
@@ -162,7 +183,7 @@ impl LineReader {
         };
         self.open_title = None;
         if self.summary.is_empty() {
-            self.add_result(number, is_write, &cells);
+            self.add_result(number, is_write, line.trim(), &cells);
         } else {
             match self.parse_summary(number, is_write, &cells) {
                 Ok(row) => {
@@ -175,7 +196,7 @@ impl LineReader {
         }
     }
 
-    fn add_result(&mut self, number: usize, is_write: bool, cells: &[String]) {
+    fn add_result(&mut self, number: usize, is_write: bool, row: &str, cells: &[String]) {
         if self.columns.is_empty() {
             return;
         }
@@ -183,11 +204,12 @@ impl LineReader {
             let at = self.columns.iter().position(|it| it == name)?;
             cells.get(at).cloned()
         };
-        let row = if cells.len() == self.columns.len() {
+        let read = if cells.len() == self.columns.len() {
             parse_row(cell)
         } else {
             let (have, all) = (cells.len(), self.columns.len());
-            Err(ToolError::Truncated { missing: format!("a row has {have} of {all} cells") })
+            let missing = format!("the row {row:?} has {have} of {all} cells");
+            Err(ToolError::Truncated { missing })
         };
         let tasks = cell("numTasks").and_then(|it| it.parse().ok());
         // CSV has no line between tests: the repetitions begin again.
@@ -198,7 +220,7 @@ impl LineReader {
             self.end_test();
         }
         self.test.tasks = tasks.or(self.test.tasks);
-        self.test.rows.push(TestRow { line: Some(number), is_write, row });
+        self.test.rows.push(TestRow { line: Some(number), is_write, row: read });
     }
 
     fn parse_summary(

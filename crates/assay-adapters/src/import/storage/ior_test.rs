@@ -33,6 +33,14 @@ pub(super) struct SummaryRow {
     pub repetitions: Option<u64>,
 }
 
+/// Largest bandwidth of a direction: `Max Write: 245.11 MiB/sec (257.02 MB/sec)`.
+#[derive(Debug, Clone)]
+pub(super) struct PrintedMaximum {
+    pub line: usize,
+    pub text: String,
+    pub bytes_per_s: f64,
+}
+
 /// Test of a file: its conditions and rows.
 #[derive(Debug, Default)]
 pub(super) struct IorTest {
@@ -43,6 +51,10 @@ pub(super) struct IorTest {
     pub options: BTreeMap<String, String>,
     pub rows: Vec<TestRow>,
     pub summary: Vec<SummaryRow>,
+    /// Maxima of writes, and of reads.
+    pub maxima: [Option<PrintedMaximum>; 2],
+    /// Whether a table of results was begun, which has a row of each repetition.
+    pub has_table: bool,
     /// Verdicts that fail writes, and reads.
     pub verdicts: [Option<ToolError>; 2],
     /// Whether a text has to end with a summary that is missing.
@@ -70,6 +82,7 @@ impl IorTest {
         !self.rows.is_empty()
             || !self.summary.is_empty()
             || self.verdicts.iter().any(Option::is_some)
+            || self.maxima.iter().any(Option::is_some)
     }
 
     /// Whether a repetition of this direction was read already.
@@ -84,19 +97,67 @@ impl IorTest {
                 self.rows.iter().filter(|row| row.is_write == is_write).collect();
             let summary = self.summary.iter().find(|row| row.is_write == is_write);
             let verdict = &self.verdicts[usize::from(!is_write)];
-            if rows.is_empty() && summary.is_none() && verdict.is_none() {
+            let maximum = self.maxima[usize::from(!is_write)].as_ref();
+            if rows.is_empty() && summary.is_none() && verdict.is_none() && maximum.is_none() {
                 continue;
             }
             let numbers = rows.iter().filter_map(|row| row.line);
-            let first = numbers.clone().min().or(summary.map(|row| row.line));
+            let other = summary.map(|row| row.line).or(maximum.map(|it| it.line));
+            let first = numbers.clone().min().or(other);
             let last = numbers.max().or(first);
-            let lines = first.zip(last).map(|(first, last)| first..=last);
             let made = match verdict {
                 Some(error) => Err(error.clone()),
-                None => self.measure(&rows, summary, operation, differing),
+                None => self
+                    .check_rows(&rows, is_write)
+                    .and_then(|()| self.measure(&rows, summary, operation, differing)),
             };
+            // The maximum, which a broken direction may contradict, follows the rows.
+            let last = match &made {
+                Err(_) => last.max(maximum.map(|it| it.line)),
+                Ok(_) => last,
+            };
+            let lines = first.zip(last).map(|(first, last)| first..=last);
             contents.add_part(lines.or_else(|| self.lines.clone()), operation, made);
         }
+    }
+
+    /// Checks that a direction has the rows that its maximum and its summary come from.
+    fn check_rows(&self, rows: &[&TestRow], is_write: bool) -> Result<(), ToolError> {
+        let operation = if is_write { "write" } else { "read" };
+        let rates: Vec<f64> = rows
+            .iter()
+            .filter_map(|it| it.row.as_ref().ok())
+            .map(|it| it.bytes_per_s)
+            .collect();
+        let summaries: Vec<&SummaryRow> =
+            self.summary.iter().filter(|row| row.is_write == is_write).collect();
+        let maximum = self.maxima[usize::from(!is_write)].as_ref();
+        if rows.is_empty() && (self.has_table || summaries.is_empty()) {
+            let missing = format!("the rows of {operation} are missing");
+            return Err(ToolError::Truncated { missing });
+        }
+        // The summary of all tests stands below the last of them.
+        let [summary] = summaries[..] else {
+            return check_maximum(maximum, max_of(rates.iter().copied()), "largest row");
+        };
+        let [max, min, mean] = summary.bandwidth;
+        check_maximum(maximum, Some(max), "summary")?;
+        let found = [
+            max_of(rates.iter().copied()),
+            max_of(rates.iter().map(|it| -it)).map(|it| -it),
+            (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64),
+        ];
+        let names = ["maximum", "minimum", "mean"];
+        for ((name, printed), found) in names.into_iter().zip([max, min, mean]).zip(found) {
+            if let Some(found) = found.filter(|found| !is_same_bandwidth(printed, *found)) {
+                let (printed, found) = (in_mib(printed), in_mib(found));
+                let what = format!(
+                    "the {name} of {operation} is {printed} MiB/s in the summary, and {found} in the rows"
+                );
+                return Err(ToolError::Contradiction { what });
+            }
+        }
+        Ok(())
     }
 
     fn measure(
@@ -191,6 +252,37 @@ impl IorTest {
         let bytes = if is_exact { nearest_size(bytes) } else { 0.0 };
         (parsed, bytes)
     }
+}
+
+/// Checks a printed maximum against the figure of another place.
+fn check_maximum(
+    maximum: Option<&PrintedMaximum>,
+    found: Option<f64>,
+    place: &str,
+) -> Result<(), ToolError> {
+    let (Some(maximum), Some(found)) = (maximum, found) else { return Ok(()) };
+    if is_same_bandwidth(maximum.bytes_per_s, found) {
+        return Ok(());
+    }
+    let what = format!("the {place} has {} MiB/s, not {:?}", in_mib(found), maximum.text);
+    Err(ToolError::InconsistentLine { what, line: maximum.text.clone() })
+}
+
+const MIB: f64 = 1_048_576.0;
+
+/// Whether bandwidths in MiB/s with two decimals are the same figure, calculated from rounded ones.
+fn is_same_bandwidth(one: f64, other: f64) -> bool {
+    const DIGIT: f64 = 0.02 * MIB;
+    const ROUNDING: f64 = 1e-3;
+    (one - other).abs() <= DIGIT + ROUNDING * one.max(other)
+}
+
+fn in_mib(bytes_per_s: f64) -> String {
+    format!("{:.2}", bytes_per_s / MIB)
+}
+
+fn max_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.max_by(f64::total_cmp)
 }
 
 /// Returns the power of two within a thousandth of a size, or 0.

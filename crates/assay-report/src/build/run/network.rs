@@ -168,7 +168,7 @@ fn table(
             left(word("column-case"), case_label(estimate)),
             value,
             interval,
-            right("p99", round_trip_p99(estimate, &prefixes)),
+            right("p99", round_trip_p99(estimate, estimates, &prefixes)),
             right(word("column-of-link"), cells::percent(estimate.percent_of_limit)),
             cells::sample_column(estimate),
             cells::host_and_measurer_column(context, estimate),
@@ -197,11 +197,18 @@ fn route(estimate: &MetricEstimate) -> String {
     pairs::name(estimate).or_else(|| text(estimate, Attribute::To)).unwrap_or_default()
 }
 
-fn round_trip_p99(estimate: &MetricEstimate, prefixes: &ColumnPrefixes) -> String {
+fn round_trip_p99(
+    estimate: &MetricEstimate,
+    all: &[&MetricEstimate],
+    prefixes: &ColumnPrefixes,
+) -> String {
+    const METRICS: [&str; 4] =
+        ["round_trip", "half_round_trip", "connect_time", "transaction_time"];
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
     // That of half round trips is half of that of round trips.
-    let metrics = ["round_trip", "connect_time", "transaction_time"];
-    p99.filter(|_| metrics.contains(&estimate.metric.as_str()))
+    let has_whole = all.iter().any(|it| it.metric == "round_trip" && it.case == estimate.case);
+    let is_repeated = estimate.metric == "half_round_trip" && has_whole;
+    p99.filter(|_| METRICS.contains(&estimate.metric.as_str()) && !is_repeated)
         .map(|value| prefixes.value_without_interval(value, estimate.unit))
         .unwrap_or_default()
 }

@@ -17,7 +17,7 @@ use super::context::ReportContext;
 use super::estimate_parts::{number, section_of, text};
 use super::{cells, words};
 use crate::document::{Block, ColumnCell, Document, ReportTable, TableCell, Tone, left, right};
-use crate::locale::{format_fixed, with_detail, word};
+use crate::locale::{format_fixed, join_sentences, with_detail, word};
 use crate::precision::{self, ColumnPrefixes};
 use crate::units;
 
@@ -89,7 +89,7 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     let shown: Vec<&TestResults<'_>> =
         tests.iter().filter(|test| test.number(Attribute::PercentOfMax).is_none()).collect();
     document.blocks.push(Block::Table(parameters_table(context, &shown)));
-    document.paragraph(Tone::Quiet, word("storage-explanation"));
+    document.paragraph(Tone::Quiet, explain_columns(&tests));
     if tests.iter().any(TestResults::has_latency_from_due) {
         document.paragraph(Tone::Quiet, word("storage-explanation-due"));
     }
@@ -101,6 +101,20 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     if tests.iter().any(cached) {
         document.paragraph(Tone::Doubt, word("storage-cached"));
     }
+}
+
+/// Explains the columns that the tables have.
+fn explain_columns(tests: &[TestResults<'_>]) -> String {
+    let mut results = tests.iter().flat_map(|it| it.results().chain(it.steps.iter().copied()));
+    let has_interval = results.any(|it| it.ci.is_some());
+    let has_generator =
+        tests.iter().any(|test| test.number(Attribute::GeneratorHeadroom).is_some());
+    let interval = has_interval.then(|| word("storage-explanation-interval").to_owned());
+    let generator = has_generator.then(|| word("storage-explanation-generator").to_owned());
+    let first = word("storage-explanation").to_owned();
+    join_sentences(
+        &[Some(first), interval, generator].into_iter().flatten().collect::<Vec<_>>(),
+    )
 }
 
 /// Returns the storage results that the tables of this section do not contain.

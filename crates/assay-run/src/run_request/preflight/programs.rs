@@ -78,6 +78,12 @@ fn check_program(asked: &CommandRequest, request: &RunRequest<'_>) -> Result<(),
         CommandFailure::new(request.failure_kind, what).with_reason(problem)
     };
     for figure in &work.figures {
+        if program::is_own_result(&figure.name) {
+            let what =
+                format!("`{}` is a result that assay measures of every program", figure.name);
+            let failure = CommandFailure::new(request.failure_kind, what);
+            return Err((failure.advise("give the figure another name"), &["metrics"]));
+        }
         FigureRule::from_request(figure).map_err(|problem| {
             let what = format!("cannot find the metric {:?}", figure.name);
             (invalid(what, problem), &["metrics"][..])

@@ -13,7 +13,39 @@ pub(super) const LAYOUT: HelpLayout = HelpLayout {
     examples: EXAMPLES,
     // The options of a tool keep the order of the tool.
     unarranged: &TOOL_COMMANDS,
+    rare_commands: (RARE_COMMANDS, SHORT_NOTES),
 };
+
+/// Commands that `assay -h` names below its list.
+const RARE_COMMANDS: &[&str] = &[
+    "linpack",
+    "rdma",
+    "plan",
+    "rm",
+    "prune",
+    "verify",
+    "references",
+    "export",
+    "site",
+    "serve",
+    "completions",
+    "man",
+    "vdbench",
+    "fio",
+    "ior",
+    "mdtest",
+    "iperf3",
+    "qperf",
+    "sockperf",
+    "ntttcp",
+    "ping",
+];
+
+const SHORT_NOTES: &str = "\
+More under `assay --help`: linpack, rdma, plan, rm, prune, verify, references,
+export, site, serve, completions, man; with a tool's options and output: vdbench,
+fio, ior, mdtest, iperf3, qperf, sockperf, ntttcp, ping.
+Start with `assay run`. `assay help docs` lists the guides.";
 
 /// Options that come first, in this order.
 const FIRST: &[&str] = &[
