@@ -54,10 +54,10 @@ mod tests {
                     let policy = MemoryPolicy { kind, nodes: vec![0] };
                     match set_memory_policy(&policy) {
                         Ok(()) => {
-                            assert_eq!((memory_policy().0, memory_policy().1[0]), (mode, 1))
+                            assert_eq!((memory_policy().0, memory_policy().1[0]), (mode, 1));
                         }
                         Err(error) => {
-                            eprintln!("SKIPPED policy_is_that_of_the_thread: {error}")
+                            eprintln!("SKIPPED policy_is_that_of_the_thread: {error}");
                         }
                     }
                 });

@@ -48,7 +48,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 set_io_priority(BEST_EFFORT_7).unwrap();
-                assert_eq!(io_priority(), BEST_EFFORT_7.into());
+                assert_eq!(io_priority(), i64::from(BEST_EFFORT_7));
                 add_nice(3).unwrap();
                 // SAFETY: the call takes numbers only.
                 let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
