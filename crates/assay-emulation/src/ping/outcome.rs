@@ -18,7 +18,7 @@ pub(super) struct PingOutcome {
     pub elapsed_ms: u64,
 }
 
-/// What the first line states.
+/// Figures of the first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PingStart {
     /// Host as the user named it.
@@ -41,7 +41,7 @@ pub(super) enum PingStyle {
     Json,
 }
 
-/// What happened to a request.
+/// Outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum PingEvent {
     Reply {

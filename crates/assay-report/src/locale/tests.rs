@@ -454,7 +454,7 @@ proptest! {
     }
 }
 
-/// Figures that nobody can count the digits of have a power of ten, and none becomes a zero.
+/// Figures with too many digits to count have a power of ten, and none becomes a zero.
 #[test]
 fn extreme_values_are_scientific() {
     for (value, unit, expected) in [

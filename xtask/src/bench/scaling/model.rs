@@ -181,7 +181,7 @@ impl Step<'_> {
         (units.clamp(1, limit) * UNIT_COLUMNS).min(left)
     }
 
-    /// Seconds of the last block of a step, which nobody shares.
+    /// Seconds of the last block of a step, which is not shared.
     fn block_s(&self, columns: usize) -> f64 {
         let rows = BLOCK_ROWS.min((self.rows - self.width) as f64);
         2.0 * rows * (self.width * columns) as f64 / self.machine.update_flops

@@ -231,7 +231,7 @@ fn draw_turns(job: &mut String, draws: &mut Draws) {
     }
 }
 
-/// Options of jobs that verify what another one wrote.
+/// Options of jobs that verify the blocks of another one.
 const OF_CHECKS: &[(&str, u64, &[&str])] = &[
     ("loops", 30, &["2", "3"]),
     ("io_size", 30, &["256k", "3m"]),
