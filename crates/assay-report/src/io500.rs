@@ -59,10 +59,11 @@ pub(crate) fn add_lines(document: &mut Document, summary: &RunSummary) {
 
 /// Returns the results of IO500 that the lines do not contain.
 pub(crate) fn unlisted_results(summary: &RunSummary) -> Vec<&MetricEstimate> {
+    let has_score = collect_runs(summary).iter().any(|run| run.score().is_some());
     let is_unlisted = |it: &&MetricEstimate| {
         let is_listed = match it.metric.as_str() {
             "bandwidth" | "rate" | "time" => find_phase(it).is_some(),
-            "score" => true,
+            "score" => has_score,
             _ => false,
         };
         it.benchmark == Benchmark::Io500.id() && !is_listed
@@ -152,8 +153,12 @@ impl Io500Run<'_> {
         lines
     }
 
+    fn score(&self) -> Option<Io500Score> {
+        Io500Score::from_results(&self.results())
+    }
+
     fn score_line(&self) -> String {
-        let Some(score) = Io500Score::from_results(&self.results()) else {
+        let Some(score) = self.score() else {
             return "[SCORE ] [INVALID]\n".to_owned();
         };
         let mark = if self.broken_rules().is_empty() { "" } else { " [INVALID]" };

@@ -154,7 +154,7 @@ fn result_row(
         right(interval, precision::interval(estimate).unwrap_or_default()),
         left(word("column-by"), by),
         left(word("column-host"), &*estimate.host),
-        left(word("column-started"), TableCell::with_short(started, Some(String::new()))),
+        left(word("column-started"), started),
         left(word("column-state"), state),
     ]
 }

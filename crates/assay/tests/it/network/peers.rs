@@ -266,7 +266,7 @@ fn rejects_unsupported_tool_options_with_reason() {
     for (arguments, reason) in [
         (&["iperf3", "-c", "h", "--sctp"][..], "SCTP"),
         (&["iperf3", "-c", "h", "--nstreams", "2"], "SCTP"),
-        (&["qperf", "h", "-ip", "5", "tcp_lat"], "ephemeral"),
+        (&["qperf", "h", "-ar", "1", "tcp_lat"], "copied to the program"),
         (&["qperf", "h", "-cm1", "tcp_lat"], "RDMA"),
         (&["ping", "h", "-f"], "one at a time"),
     ] {
