@@ -32,7 +32,7 @@ pub use any_text::{
     FigureError, FigureRule, FoundFigure, LinePattern, find_single_figures, read_figures,
 };
 pub use contents::{FailedPart, FileContents, FilePart, ImportedMeasurement, LineSpan};
-use error_lines::{find_program_message, locate_error, locate_failures, narrow_omissions};
+use error_lines::{find_program_message, locate_error, locate_parts};
 pub use file_time::FileTime;
 use prepared_text::{PreparedText, prepare_text};
 pub use prepared_text::{decode_text, is_text_beginning};
@@ -170,7 +170,7 @@ pub enum ImportError {
         about: &'static str,
         /// Line of the error, from 1, if it can be located.
         line: Option<usize>,
-        /// Whether it is the last line of the file.
+        /// Whether nothing sound follows the error, so that the file may be cut off there.
         is_at_end: bool,
         /// Error of the tool's reader.
         error: ToolError,
@@ -269,29 +269,30 @@ fn read_as(
     prepared: &PreparedText,
 ) -> Result<ReadFile, ImportError> {
     let text = prepared.text.as_str();
-    let refused = |lines: Option<&LineSpan>, error: ToolError| {
-        let line = locate_error(text, lines, &error);
-        let is_at_end = line >= text.lines().count();
-        let line = Some(prepared.file_line(line));
+    let refused = |lines: Option<&LineSpan>, error: ToolError, failed: &[FailedPart]| {
+        let place = locate_error(text, lines, &error, failed);
+        let line = Some(prepared.file_line(place.line));
+        let is_at_end = place.is_at_end;
         ImportError::Malformed { about: format.about, line, is_at_end, error }
     };
-    check_lines(format, text).map_err(|error| refused(None, error))?;
-    let mut contents = (format.read)(text).map_err(|error| refused(None, error))?;
+    check_lines(format, text).map_err(|error| refused(None, error, &[]))?;
+    let mut contents = (format.read)(text).map_err(|error| refused(None, error, &[]))?;
     fail_cut_measurements(format, text, &mut contents);
     name_other_tools(format, text, &mut contents);
     if contents.measurements.is_empty()
         && let Some(failed) = contents.failed.first()
     {
-        return Err(refused(failed.lines.as_ref(), failed.error.clone()));
+        let lines = failed.lines.as_ref();
+        return Err(refused(lines, failed.error.clone(), &contents.failed));
     }
     let omitted = contents.left_out.first().and_then(|part| part.lines.as_ref());
-    check_measurements(text, &contents).map_err(|error| refused(omitted, error))?;
+    check_measurements(text, &contents)
+        .map_err(|error| refused(omitted, error, &contents.failed))?;
     for measurement in &mut contents.measurements {
         check_conditions(measurement, format);
         measurement.began = measurement.began.or(prepared.first_time);
     }
-    locate_failures(text, &mut contents.failed);
-    narrow_omissions(text, &mut contents.left_out);
+    locate_parts(text, &mut contents);
     contents.map_lines(|line| prepared.file_line(line));
     Ok(ReadFile { format, prefixes: prepared.prefixes.clone(), contents })
 }

@@ -285,6 +285,7 @@ fn compile_fio(words: &[String], job: &str) -> String {
         size_of: &size_of,
         assumed_bytes: None,
         cpus_of_node: &cpus_of_node,
+        memory_nodes: Some(&[0, 3]),
         count_passes: &|_, _| 1,
         read_state: &|_| Err("no such file".to_owned()),
         fresh_seed: 7,

@@ -1,6 +1,6 @@
 //! Lines of errors: the place of a refusal in its file.
 
-use super::contents::{FailedPart, FilePart, LineSpan};
+use super::contents::{FailedPart, FileContents, FilePart, LineSpan};
 use super::formats;
 use crate::outputs::ToolError;
 
@@ -24,112 +24,188 @@ pub(super) fn find_program_message(text: &str) -> Option<(usize, &'static str, &
     })
 }
 
-/// Locates an error: the line that contains its text, or the last line of a truncated part. Without
-/// either it is the first line of the part, and without a part the last line of the file.
-pub(super) fn locate_error(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> usize {
-    let last_line = text.lines().count().max(1);
-    locate_text(text, lines, error).unwrap_or(last_line).min(last_line)
+/// Place of an error in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ErrorPlace {
+    /// Line, from 1.
+    pub line: usize,
+    /// Whether nothing sound follows the error.
+    pub is_at_end: bool,
 }
 
-/// Maximum number of parts without lines that are looked for, each in the whole text.
-const MAX_UNPLACED: usize = 10;
+/// Locates the error of a refused text: the line that its message quotes, or whose figures or
+/// label it names. Without such a line it is the last line of a part that is cut off, and the first
+/// one of any other part. Without a part it is the last line of the text.
+///
+/// Such a part is at the end unless a part of `failed` with another error begins behind it. A line
+/// that the message names is at the end if all lines behind it are blank.
+pub(super) fn locate_error(
+    text: &str,
+    lines: Option<&LineSpan>,
+    error: &ToolError,
+    failed: &[FailedPart],
+) -> ErrorPlace {
+    let last_line = count_lines(text);
+    let skipped = lines.map_or(0, |it| it.start().saturating_sub(1));
+    let count = lines.map_or(usize::MAX, span_length);
+    let rest = || text.lines().skip(skipped);
+    let clues = Clues::from_error(error);
+    let named = clues.find_most(|| rest().take(count)).or_else(|| clues.find_whole(rest()));
+    if let Some(at) = named {
+        let line = skipped + at + 1;
+        let is_at_end = text.lines().skip(line).all(|it| it.trim().is_empty());
+        return ErrorPlace { line, is_at_end };
+    }
+    let line = match (error, lines) {
+        (ToolError::Truncated { .. }, Some(lines)) => *lines.end(),
+        (_, Some(lines)) => *lines.start(),
+        (_, None) => last_line,
+    };
+    let is_behind = |part: &FailedPart| {
+        let starts = part.lines.as_ref().map(|it| *it.start());
+        starts.zip(lines).is_some_and(|(start, lines)| start > *lines.end())
+    };
+    let is_followed = failed.iter().any(|part| is_behind(part) && part.error != *error);
+    ErrorPlace { line: line.min(last_line), is_at_end: !is_followed }
+}
+
+/// Locates the error of each failed part, and narrows the lines of parts that are left out to those
+/// of their items. Places beyond the budget stay the lines of the part.
+pub(super) fn locate_parts(text: &str, contents: &mut FileContents) {
+    let mut budget = SearchBudget::new(text);
+    locate_failures(text, &mut contents.failed, &mut budget);
+    narrow_omissions(text, &mut contents.left_out, &mut budget);
+}
+
+/// Comparisons of lines with clues that are left for a text.
+struct SearchBudget {
+    comparisons: usize,
+}
+
+impl SearchBudget {
+    /// Maximum number of comparisons of each line: 20 reads of the text with 10 clues.
+    const COMPARISONS_PER_LINE: usize = 200;
+
+    fn new(text: &str) -> Self {
+        Self { comparisons: Self::COMPARISONS_PER_LINE.saturating_mul(count_lines(text)) }
+    }
+
+    /// Spends the comparisons of lines with clues; returns whether as many were left.
+    fn spend(&mut self, lines: &LineSpan, clues: usize) -> bool {
+        let left = self.comparisons.checked_sub(span_length(lines).saturating_mul(clues));
+        self.comparisons = left.unwrap_or(self.comparisons);
+        left.is_some()
+    }
+}
+
+/// Position in a text that moves forward by lines.
+struct LineCursor<'t> {
+    text: &'t str,
+    offset: usize,
+    number: usize,
+}
+
+impl<'t> LineCursor<'t> {
+    const fn new(text: &'t str) -> Self {
+        Self { text, offset: 0, number: 1 }
+    }
+
+    /// Returns the text of some lines, with the number of the first one. No span may begin before
+    /// the previous one.
+    fn take(&mut self, lines: &LineSpan) -> (usize, &'t str) {
+        while self.number < *lines.start()
+            && let Some(length) = self.text[self.offset..].find('\n')
+        {
+            (self.offset, self.number) = (self.offset + length + 1, self.number + 1);
+        }
+        let rest = &self.text[self.offset..];
+        let end = rest.match_indices('\n').nth(lines.end().saturating_sub(self.number));
+        (self.number, end.map_or(rest, |(at, _)| &rest[..=at]))
+    }
+}
+
+fn count_lines(text: &str) -> usize {
+    text.lines().count().max(1)
+}
+
+fn span_length(lines: &LineSpan) -> usize {
+    (lines.end() + 1).saturating_sub(*lines.start())
+}
 
 /// Locates the error of each failed part, in one pass over the text. The error of a part without
 /// lines is looked for in the whole text.
-pub(super) fn locate_failures(text: &str, failed: &mut [FailedPart]) {
-    for part in failed.iter_mut().filter(|part| part.lines.is_none()).take(MAX_UNPLACED) {
-        part.error_line = locate_text(text, None, &part.error);
-    }
-    let mut order: Vec<(usize, &mut FailedPart)> = failed
+fn locate_failures(text: &str, failed: &mut [FailedPart], budget: &mut SearchBudget) {
+    let last_line = count_lines(text);
+    let mut order: Vec<(LineSpan, &mut FailedPart)> = failed
         .iter_mut()
-        .filter_map(|part| Some((*part.lines.as_ref()?.start(), part)))
+        .map(|part| (part.lines.clone().unwrap_or(1..=last_line), part))
         .collect();
-    order.sort_by_key(|(start, _)| *start);
-    let (mut offset, mut number) = (0, 1);
-    for (start, part) in order {
-        while number < start
-            && let Some(length) = text[offset..].find('\n')
-        {
-            (offset, number) = (offset + length + 1, number + 1);
-        }
-        let Some(lines) = part.lines.clone() else { continue };
-        let count = lines.end().saturating_sub(number) + 1;
-        let within = take_lines(&text[offset..], count);
-        let span = 1..=within.lines().count().max(1);
-        if let Some(line) = locate_text(within, Some(&span), &part.error) {
-            part.error_line = Some(number + line - 1);
-        }
+    order.sort_by_key(|(lines, _)| *lines.start());
+    let mut cursor = LineCursor::new(text);
+    for (lines, part) in order {
+        let clues = Clues::from_error(&part.error);
+        let is_cut = matches!(part.error, ToolError::Truncated { .. });
+        let end = is_cut.then(|| last_line.min(*lines.end()));
+        part.error_line = match clues.count_comparisons() {
+            _ if lines.start() == lines.end() => Some(*lines.start()),
+            0 => end,
+            count if budget.spend(&lines, count) => {
+                let (first, within) = cursor.take(&lines);
+                clues.find_line(within).map(|at| first + at).or(end)
+            }
+            _ => None,
+        };
     }
 }
 
-/// Returns the first lines of a text.
-fn take_lines(text: &str, count: usize) -> &str {
-    let end = text.match_indices('\n').nth(count.saturating_sub(1));
-    end.map_or(text, |(at, _)| &text[..=at])
-}
-
-/// Narrows the lines of parts that are left out to those of their items, as long as the work stays
-/// proportional to the file.
-pub(super) fn narrow_omissions(text: &str, parts: &mut [FilePart]) {
-    /// Maximum number of times that the text is read.
-    const MAX_READS: usize = 20;
-    let mut budget = MAX_READS.saturating_mul(text.lines().count());
-    for part in parts {
-        let Some(lines) = part.lines.as_ref().filter(|it| it.start() < it.end()) else {
+/// Narrows the lines of parts that are left out to those of their items, in one pass over the text.
+fn narrow_omissions(text: &str, parts: &mut [FilePart], budget: &mut SearchBudget) {
+    let mut order: Vec<(LineSpan, &mut FilePart)> = parts
+        .iter_mut()
+        .filter_map(|part| Some((part.lines.clone()?, part)))
+        .filter(|(lines, _)| lines.start() < lines.end())
+        .collect();
+    order.sort_by_key(|(lines, _)| *lines.start());
+    let mut cursor = LineCursor::new(text);
+    for (lines, part) in order {
+        let items = omitted_items(&part.what);
+        if items.is_empty() || !budget.spend(&lines, items.len()) {
             continue;
-        };
-        budget = match budget.checked_sub(*lines.end()) {
-            None => return,
-            Some(left) => left,
-        };
-        if let Some(narrow) = narrow_omission(text, lines, &part.what) {
-            part.lines = Some(narrow);
+        }
+        let (first, within) = cursor.take(&lines);
+        if let Some((from, to)) = find_items(within, &items) {
+            part.lines = Some(first + from..=first + to);
         }
     }
 }
 
-/// Locates an error in the lines of a part: by the text that it quotes, or else by its clues.
-fn locate_text(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> Option<usize> {
-    let skipped = lines.map_or(0, |it| it.start().saturating_sub(1));
-    let count = lines.map_or(usize::MAX, |it| it.clone().count());
-    let within = || text.lines().skip(skipped).take(count);
-    let clues = Clues::from_error(error);
-    let quoted = clues.whole.filter(|whole| !whole.is_empty());
-    let contains =
-        |whole: &str| text.lines().skip(skipped).position(|line| line.contains(whole));
-    let found = match error {
-        ToolError::InvalidNumber { .. } => {
-            clues.find_line(within).or_else(|| quoted.and_then(contains))
-        }
-        _ => quoted.and_then(contains).or_else(|| clues.find_line(within)),
-    };
-    let end = || match error {
-        ToolError::Truncated { .. } => {
-            lines.map(|it| *it.end()).or_else(|| Some(text.lines().count().max(1)))
-        }
-        _ => lines.map(|it| *it.start()),
-    };
-    found.map(|at| skipped + at + 1).or_else(end)
-}
-
-/// Returns the lines of a part that is left out: those that have its listed items, if there are any.
-fn narrow_omission(text: &str, lines: &LineSpan, what: &str) -> Option<LineSpan> {
-    let start = lines.start().saturating_sub(1);
-    let items: Vec<&str> = what.split(", ").take(MAX_CLUES).map(omitted_item).collect();
+/// Returns the indices of the first and the last line with one of the items.
+fn find_items(within: &str, items: &[&str]) -> Option<(usize, usize)> {
     let has_item = |line: &str| items.iter().any(|item| contains_word(line, item));
-    let within = text.lines().skip(start).take(lines.clone().count());
-    let mut found = within.enumerate().filter(|(_, line)| has_item(line)).map(|(at, _)| at);
+    let mut found =
+        within.lines().enumerate().filter(|(_, line)| has_item(line)).map(|(at, _)| at);
     let first = found.next()?;
-    let last = found.last().unwrap_or(first);
-    Some(start + first + 1..=start + last + 1)
+    Some((first, found.last().unwrap_or(first)))
 }
 
-/// Returns the name that the file has: `loc_cpus_used` of `columns loc_cpus_used of test "tcp_lat"`.
-fn omitted_item(item: &str) -> &str {
-    let item = item.split_once(" of ").map_or(item, |(item, _)| item);
+/// Returns the names that the file has: `loc_cpus_used` of
+/// `columns loc_cpus_used of test "tcp_lat"`. A description of the part has none.
+fn omitted_items(what: &str) -> Vec<&str> {
     let kinds = ["columns ", "column ", "row of ", "row ", "members "];
-    let item = kinds.iter().find_map(|kind| item.strip_prefix(kind)).unwrap_or(item);
-    item.trim_matches('"')
+    let kind = kinds.iter().find_map(|kind| what.strip_prefix(kind));
+    let is_list = kind.is_some() || what.contains(", ");
+    let items = kind.unwrap_or(what).split(", ").take(MAX_CLUES);
+    items.filter_map(|item| parse_item(item, is_list)).collect()
+}
+
+/// Returns the name of an item: in a list, in quotes, or with a mark that prose lacks.
+fn parse_item(item: &str, is_list: bool) -> Option<&str> {
+    let item = item.split_once(" of ").map_or(item, |(item, _)| item);
+    let quoted = item.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    let is_listed = is_list && !item.starts_with("of ");
+    let is_name = is_listed || item.contains(['_', '=', '%']);
+    let plain = (is_name && !item.contains('"')).then_some(item);
+    quoted.or(plain).filter(|it| !it.is_empty())
 }
 
 /// Maximum number of clues of a message.
@@ -150,12 +226,16 @@ struct Clues<'e> {
 
 impl<'e> Clues<'e> {
     fn from_error(error: &'e ToolError) -> Self {
-        let quoting = |whole: &'e str| Self { whole: Some(whole), ..Self::default() };
+        let quoting = |whole: &'e str| Self {
+            whole: Some(whole).filter(|it| !it.is_empty()),
+            ..Self::default()
+        };
         match error {
             ToolError::InvalidNumber { text, what } => {
                 let text = text.trim_matches('"');
                 let labels = find_labels(what);
-                Self { whole: Some(text), words: vec![(text, 2.0)], labels }
+                let whole = Some(text).filter(|it| !it.is_empty());
+                Self { whole, words: vec![(text, 2.0)], labels }
             }
             ToolError::UnknownColumn { name } => quoting(name),
             ToolError::CheckFailed { verdict: line }
@@ -163,6 +243,8 @@ impl<'e> Clues<'e> {
             | ToolError::SystemError { what: line, .. }
             | ToolError::ProcessFailed { last_words: line, .. }
             | ToolError::InconsistentLine { line, .. } => quoting(line),
+            // The file lacks what such a message quotes.
+            ToolError::Truncated { missing: what } if is_absence(what) => Self::default(),
             ToolError::Truncated { missing: what } | ToolError::Missing { what, .. } => {
                 Self { words: find_quoted(what), ..Self::default() }
             }
@@ -176,11 +258,30 @@ impl<'e> Clues<'e> {
         }
     }
 
+    /// Returns the number of comparisons of a line: clues are counted, and then weighed.
+    fn count_comparisons(&self) -> usize {
+        2 * (self.words.len() + self.labels.len()) + usize::from(self.whole.is_some())
+    }
+
+    /// Returns the index of the line with most clues, or else with the quoted text.
+    fn find_line(&self, text: &str) -> Option<usize> {
+        self.find_most(|| text.lines()).or_else(|| self.find_whole(text.lines()))
+    }
+
+    /// Returns the index of the first line that contains the quoted text.
+    fn find_whole<'t>(&self, mut lines: impl Iterator<Item = &'t str>) -> Option<usize> {
+        let whole = self.whole?;
+        lines.position(|line| line.contains(whole))
+    }
+
     /// Returns the index of the line with most clues; a clue of many lines counts little.
-    fn find_line<'t, L: Iterator<Item = &'t str>>(
+    fn find_most<'t, L: Iterator<Item = &'t str>>(
         &self,
         lines: impl Fn() -> L,
     ) -> Option<usize> {
+        if self.words.is_empty() && self.labels.is_empty() {
+            return None;
+        }
         let mut counts = vec![0.0; self.words.len() + self.labels.len()];
         for line in lines() {
             for (count, found) in counts.iter_mut().zip(self.find_in(line)) {
@@ -213,6 +314,11 @@ impl<'e> Clues<'e> {
         let words = self.words.iter().map(move |(word, _)| contains_word(line, word));
         words.chain(self.labels.iter().map(move |it| it.eq_ignore_ascii_case(label)))
     }
+}
+
+/// Whether a message names what is missing: `the averages of run "r" are missing`.
+fn is_absence(message: &str) -> bool {
+    message.contains(" is missing") || message.contains(" are missing")
 }
 
 /// Returns the quoted texts of a message, which count twice.
@@ -286,21 +392,81 @@ mod tests {
             (number("a time", "0.0125"), 4),
             (failed, 5),
         ] {
-            assert_eq!(locate_error(STREAM, Some(&(1..=5)), &error), expected, "{error}");
+            let place = locate_error(STREAM, Some(&(1..=5)), &error, &[]);
+            assert_eq!(place.line, expected, "{error}");
+        }
+    }
+
+    #[test]
+    fn cut_text_ends_with_its_last_part() {
+        const TEXT: &str = "run \"a\"\n1 2\n3\n\nrun \"b\"\n4 5\n";
+        let truncated = |missing: &str| ToolError::Truncated { missing: missing.to_owned() };
+        let absent = truncated("the mean of run \"a\" is missing");
+        let failed = |error: &ToolError| FailedPart::new(Some(5..=6), "run", error.clone());
+        let other = contradiction("4 5");
+        for (lines, error, follower, expected) in [
+            (1..=3, &absent, None, (3, true)),
+            (1..=3, &absent, Some(&absent), (3, true)),
+            (1..=3, &absent, Some(&other), (3, false)),
+            (1..=3, &truncated("the row \"1 2\" has 2 of 3 cells"), None, (2, false)),
+            (5..=6, &truncated("the row \"4 5\" has 2 of 3 cells"), None, (6, true)),
+        ] {
+            let parts: Vec<FailedPart> = follower.into_iter().map(failed).collect();
+            let place = locate_error(TEXT, Some(&lines), error, &parts);
+            assert_eq!((place.line, place.is_at_end), expected, "{error}");
+        }
+    }
+
+    /// Failures of parts that overlap are located as long as the budget lasts.
+    #[test]
+    fn work_for_places_is_bounded() {
+        let text = "heading\n".repeat(99) + "Copy: 1.5\n";
+        let part = |lines| FailedPart::new(lines, "job", contradiction("1.5 B/s in copy"));
+        let last = part(Some(100..=100));
+        let failed = (0..2500).map(|_| part(Some(1..=100))).chain([last]).collect();
+        let mut contents = FileContents { failed, ..FileContents::default() };
+        locate_parts(&text, &mut contents);
+        let lines: Vec<Option<usize>> = contents.failed.iter().map(FailedPart::line).collect();
+        assert_eq!((lines[0], lines[2499], lines[2500]), (Some(100), Some(1), Some(100)));
+        let is_located = |part: &&FailedPart| part.error_line.is_some();
+        let located = contents.failed.iter().filter(is_located).count();
+        assert!(located < SearchBudget::COMPARISONS_PER_LINE, "{located}");
+    }
+
+    /// Each part costs its own lines, not those before it.
+    #[test]
+    fn omissions_of_many_parts_are_narrowed() {
+        let text = "test\n x = 1\n y = 2\n".repeat(1000);
+        let mut contents = FileContents::default();
+        for at in 0..1000 {
+            contents.leave_out(Some(3 * at + 1..=3 * at + 3), "columns y", "no figure");
+        }
+        locate_parts(&text, &mut contents);
+        for (at, part) in contents.left_out.iter().enumerate() {
+            assert_eq!(part.lines, Some(3 * at + 3..=3 * at + 3));
         }
     }
 
     #[test]
     fn omissions_have_the_lines_of_their_items() {
-        let text = "a:\n x = 1\n std-dev=6.7\n y = 2\n z = 3\n";
+        let text = "a row of a document:\n x = 1\n std-dev=6.7\n y = 2\n z = 3\n HPL 5\n\
+                    an earlier state of the run\n";
         for (what, expected) in [
             ("std-dev=6.7", Some(3..=3)),
             ("y, z of test \"a\"", Some(4..=5)),
             ("columns x, z", Some(2..=5)),
             ("std-dev=6", None),
             ("2 rows of messages", None),
+            ("row of HPL", Some(6..=6)),
+            ("row \"HPL\"", Some(6..=6)),
+            ("\"y\"", Some(4..=4)),
+            ("column of x", None),
+            ("document", None),
+            ("an earlier state of the run", None),
         ] {
-            assert_eq!(narrow_omission(text, &(1..=5), what), expected, "{what}");
+            let found = find_items(text, &omitted_items(what));
+            let lines = found.map(|(first, last)| first + 1..=last + 1);
+            assert_eq!(lines, expected, "{what}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use assay_model::attribute::Attribute;
 
-use super::super::{FileContents, FileTime, LineSpan, mixed_lines};
+use super::super::{FileContents, FileTime, LineSpan, mixed_lines, shorten};
 use super::printed_rate::{parse_datagrams, parse_rate};
 use super::transfer::{DatagramCounts, ImportedTransfer, MeanRate, Protocol};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
@@ -53,8 +53,10 @@ struct OpenTest<'t> {
     began: Option<FileTime>,
     reordered: u64,
     message: Option<&'t str>,
-    /// First error of the system, whose figures are those until then.
+    /// First error that ended a transfer, whose figures are those until then.
     error: Option<&'t str>,
+    /// Errors after which iperf continued.
+    warnings: Vec<&'t str>,
     /// Whether a client and a server announced themselves.
     has_client: bool,
     has_server: bool,
@@ -82,8 +84,7 @@ pub(super) fn read_iperf2(text: &str) -> Result<FileContents, ToolError> {
         let line = line.trim();
         let is_header = line.starts_with("Client connecting to ")
             || line.starts_with("Server listening on ");
-        let has_failed = test.message.is_some_and(|it| it.contains(" failed"));
-        let is_over = test.rows > 0 || (is_header && has_failed);
+        let is_over = test.rows > 0 || (is_header && test.error.is_some());
         if (is_header || line.contains(" connected with ")) && is_over {
             finish_test(std::mem::take(&mut test), &mut contents);
             check_limit(contents.measurements.len() + 1, ("tests", MAX_MEASUREMENTS))?;
@@ -109,15 +110,31 @@ pub(super) fn read_iperf2(text: &str) -> Result<FileContents, ToolError> {
     Ok(contents)
 }
 
+/// Calls of the system whose failure ends a transfer. Names of iperf's own functions begin with
+/// them: `writen`.
+const TRANSFER_CALLS: [&str; 4] = ["read", "write", "recv", "connect"];
+/// Maximum number of warnings of a test that are listed.
+const MAX_WARNINGS: usize = 4;
+
+/// Records an error of the system: `read failed: Connection refused` ends the transfer. After
+/// others iperf continues: `shutdown failed: Transport endpoint is not connected`.
+fn note_error<'t>(line: &'t str, test: &mut OpenTest<'t>) {
+    let Some((call, _)) = line.split_once(" failed: ") else { return };
+    let call = call.rsplit(' ').next().unwrap_or(call);
+    if TRANSFER_CALLS.iter().any(|name| call.starts_with(name)) {
+        test.error.get_or_insert(line);
+    } else if test.warnings.len() < MAX_WARNINGS && !test.warnings.contains(&line) {
+        test.warnings.push(line);
+    }
+}
+
 fn read_line<'t>(line: &'t str, server_port: Option<&str>, test: &mut OpenTest<'t>) {
     if line.contains(" failed: ")
         || line.starts_with("iperf: ")
         || line.starts_with("WARNING: ")
     {
         test.message.get_or_insert(line);
-        if line.contains(" failed: ") {
-            test.error.get_or_insert(line);
-        }
+        note_error(line, test);
         if line.contains("connect failed") {
             return;
         }
@@ -195,7 +212,7 @@ fn read_row<'t>(id: &'t str, rest: &'t str, test: &mut OpenTest<'t>) {
 fn finish_test(test: OpenTest<'_>, contents: &mut FileContents) {
     let Some(lines) = test.lines.clone() else { return };
     if test.rows == 0 {
-        if let Some(message) = test.message {
+        if let Some(message) = test.error.or(test.message) {
             let how = "iperf reported".to_owned();
             let error = ToolError::ProcessFailed { how, last_words: message.to_owned() };
             contents.add_part(Some(lines), "iperf test", Err(error));
@@ -316,6 +333,9 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
         began: test.began,
         ..ImportedTransfer::default()
     };
+    let warnings = test.warnings.iter();
+    let problems = warnings.map(|line| format!("iperf reported: {}", shorten(line)));
+    transfer.problems.extend(problems);
     let is_unacknowledged = counted.is_empty() && !sent.is_empty();
     if is_unacknowledged && transfer.protocol == Some(Protocol::Udp) {
         let problem = "no report of the server: no datagram may have arrived";

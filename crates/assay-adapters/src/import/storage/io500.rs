@@ -15,8 +15,6 @@ use super::super::{FileContents, FileTime, ImportedMeasurement, word_after};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 
-/// Relative difference of a score that rounding of the phases explains.
-const SCORE_TOLERANCE: f64 = 2e-3;
 /// Metric of the total score.
 const TOTAL: &str = "score";
 
@@ -157,7 +155,7 @@ fn with_score_doubt(
     ];
     for (metric, unit, calculated) in expected {
         let Some(printed) = first_sample(&part, metric).map(|it| it / unit) else { continue };
-        if (printed - calculated).abs() > SCORE_TOLERANCE * calculated {
+        if (printed - calculated).abs() > Io500Score::TOLERANCE * calculated {
             part.parsed.doubts.push(Doubt::ScoreContradicted { printed, calculated });
         }
     }

@@ -1,7 +1,7 @@
 //! Lines of IOR's text and CSV, as tests with their rows.
 
 use super::super::{FileContents, FileTime};
-use super::ior_test::{IorTest, PrintedMaximum, SummaryRow, TestRow};
+use super::ior_test::{IorTest, MIB, PrintedMaximum, SummaryRow, TestRow};
 use crate::ior_text::{parse_error, parse_row, reports_wrong_data};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_positive, parse_whole};
@@ -124,17 +124,15 @@ impl LineReader {
 
     /// Reads the largest bandwidth of a direction; returns whether the line has it.
     fn read_maximum(&mut self, number: usize, line: &str) -> bool {
-        let names = ["Max Write:", "Max Read:"];
+        let names = ["Max Write", "Max Read"];
         for (maximum, name) in self.test.maxima.iter_mut().zip(names) {
-            let Some(rest) = line.trim().strip_prefix(name) else { continue };
+            let rest = line.trim().strip_prefix(name).and_then(|it| it.strip_prefix(':'));
+            let Some(rest) = rest else { continue };
             let words: Vec<&str> = rest.split_whitespace().take(2).collect();
             let [value, "MiB/sec"] = words[..] else { return false };
-            let value = value.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
-            *maximum = value.map(|value| PrintedMaximum {
-                line: number,
-                text: line.trim().to_owned(),
-                bytes_per_s: value * 1_048_576.0,
-            });
+            let bytes_per_s = parse_positive(name, value).map(|value| value * MIB);
+            let text = line.trim().to_owned();
+            *maximum = Some(PrintedMaximum { line: number, text, bytes_per_s });
             return true;
         }
         false
@@ -229,7 +227,6 @@ impl LineReader {
         is_write: bool,
         cells: &[String],
     ) -> Result<SummaryRow, ToolError> {
-        const MIB: f64 = 1024.0 * 1024.0;
         let cell = |name: &str| {
             let at = self.summary.iter().position(|it| it == name)?;
             cells.get(at).map(String::as_str)

@@ -33,12 +33,16 @@ pub(super) struct SummaryRow {
     pub repetitions: Option<u64>,
 }
 
+/// Bytes in the unit of IOR's bandwidths.
+pub(super) const MIB: f64 = 1_048_576.0;
+
 /// Largest bandwidth of a direction: `Max Write: 245.11 MiB/sec (257.02 MB/sec)`.
 #[derive(Debug, Clone)]
 pub(super) struct PrintedMaximum {
     pub line: usize,
     pub text: String,
-    pub bytes_per_s: f64,
+    /// Bandwidth in B/s, or its error.
+    pub bytes_per_s: Result<f64, ToolError>,
 }
 
 /// Test of a file: its conditions and rows.
@@ -92,7 +96,7 @@ impl IorTest {
 
     /// Adds the measurements of the test, or their errors.
     pub(super) fn add_to(&self, contents: &mut FileContents, differing: &[&str]) {
-        for (is_write, operation) in [(true, "write"), (false, "read")] {
+        for is_write in [true, false] {
             let rows: Vec<&TestRow> =
                 self.rows.iter().filter(|row| row.is_write == is_write).collect();
             let summary = self.summary.iter().find(|row| row.is_write == is_write);
@@ -107,9 +111,7 @@ impl IorTest {
             let last = numbers.max().or(first);
             let made = match verdict {
                 Some(error) => Err(error.clone()),
-                None => self
-                    .check_rows(&rows, is_write)
-                    .and_then(|()| self.measure(&rows, summary, operation, differing)),
+                None => self.measure(&rows, summary, is_write, differing),
             };
             // The maximum, which a broken direction may contradict, follows the rows.
             let last = match &made {
@@ -117,25 +119,46 @@ impl IorTest {
                 Ok(_) => last,
             };
             let lines = first.zip(last).map(|(first, last)| first..=last);
+            let operation = operation_name(is_write);
             contents.add_part(lines.or_else(|| self.lines.clone()), operation, made);
         }
     }
 
-    /// Checks that a direction has the rows that its maximum and its summary come from.
-    fn check_rows(&self, rows: &[&TestRow], is_write: bool) -> Result<(), ToolError> {
-        let operation = if is_write { "write" } else { "read" };
-        let rates: Vec<f64> = rows
-            .iter()
-            .filter_map(|it| it.row.as_ref().ok())
-            .map(|it| it.bytes_per_s)
-            .collect();
+    /// Returns the rows of a direction if all are whole, and its maximum and its summary fit them.
+    fn check_rows<'r>(
+        &self,
+        rows: &[&'r TestRow],
+        summary: Option<&SummaryRow>,
+        is_write: bool,
+    ) -> Result<Vec<&'r IorRow>, ToolError> {
+        let operation = operation_name(is_write);
+        let truncated = |missing: String| Err(ToolError::Truncated { missing });
+        if self.lacks_summary {
+            return truncated("IOR's summary is missing".to_owned());
+        }
+        if rows.is_empty() && (self.has_table || summary.is_none()) {
+            return truncated(format!("the rows of {operation} are missing"));
+        }
+        let found = rows.len() as u64;
+        let expected = summary.and_then(|it| it.repetitions).filter(|_| found > 0);
+        if let Some(expected) = expected.filter(|expected| *expected != found) {
+            let what = format!("{found} of {expected} repetitions of {operation}");
+            return if expected > found { truncated(what) } else { Err(mixed_lines(&what)) };
+        }
+        let rows: Result<Vec<&IorRow>, ToolError> =
+            rows.iter().map(|row| row.row.as_ref().map_err(Clone::clone)).collect();
+        let rows = rows?;
+        self.check_figures(&rows, is_write)?;
+        Ok(rows)
+    }
+
+    /// Checks the maximum and the summary of a direction against its rows.
+    fn check_figures(&self, rows: &[&IorRow], is_write: bool) -> Result<(), ToolError> {
+        let operation = operation_name(is_write);
+        let rates: Vec<f64> = rows.iter().map(|it| it.bytes_per_s).collect();
         let summaries: Vec<&SummaryRow> =
             self.summary.iter().filter(|row| row.is_write == is_write).collect();
         let maximum = self.maxima[usize::from(!is_write)].as_ref();
-        if rows.is_empty() && (self.has_table || summaries.is_empty()) {
-            let missing = format!("the rows of {operation} are missing");
-            return Err(ToolError::Truncated { missing });
-        }
         // The summary of all tests stands below the last of them.
         let [summary] = summaries[..] else {
             return check_maximum(maximum, max_of(rates.iter().copied()), "largest row");
@@ -164,31 +187,15 @@ impl IorTest {
         &self,
         rows: &[&TestRow],
         summary: Option<&SummaryRow>,
-        operation: &str,
+        is_write: bool,
         differing: &[&str],
     ) -> Result<ImportedMeasurement, ToolError> {
-        if self.lacks_summary {
-            let missing = "IOR's summary is missing".to_owned();
-            return Err(ToolError::Truncated { missing });
-        }
-        let repetitions = summary.and_then(|it| it.repetitions);
-        if let Some(expected) = repetitions
-            && !rows.is_empty()
-            && expected != rows.len() as u64
-        {
-            let missing = format!("{} of {expected} repetitions of {operation}", rows.len());
-            return Err(match expected > rows.len() as u64 {
-                true => ToolError::Truncated { missing },
-                false => mixed_lines(&missing),
-            });
-        }
-        let read: Result<Vec<&IorRow>, ToolError> =
-            rows.iter().map(|row| row.row.as_ref().map_err(Clone::clone)).collect();
-        let read = read?;
-        let (parsed, bytes) = match (read.first(), summary) {
+        let operation = operation_name(is_write);
+        let rows = self.check_rows(rows, summary, is_write)?;
+        let (parsed, bytes) = match (rows.first(), summary) {
             (Some(first), _) => {
                 let parsed =
-                    ior_rows::convert_ior_rows(&read, self.tasks, self.version.clone())?;
+                    ior_rows::convert_ior_rows(&rows, self.tasks, self.version.clone())?;
                 (parsed, first.transfer_bytes)
             }
             (None, Some(summary)) => self.convert_summary(summary),
@@ -248,10 +255,15 @@ impl IorTest {
         }
         // Both rates have two decimals: a size is a multiple of 8 bytes in practice.
         let bytes = mean / summary.rate_per_s;
-        let is_exact = summary.rate_per_s >= 100.0 && mean >= 100.0 * 1_048_576.0;
+        let is_exact = summary.rate_per_s >= 100.0 && mean >= 100.0 * MIB;
         let bytes = if is_exact { nearest_size(bytes) } else { 0.0 };
         (parsed, bytes)
     }
+}
+
+/// Returns the name of a direction.
+const fn operation_name(is_write: bool) -> &'static str {
+    if is_write { "write" } else { "read" }
 }
 
 /// Checks a printed maximum against the figure of another place.
@@ -260,15 +272,14 @@ fn check_maximum(
     found: Option<f64>,
     place: &str,
 ) -> Result<(), ToolError> {
-    let (Some(maximum), Some(found)) = (maximum, found) else { return Ok(()) };
-    if is_same_bandwidth(maximum.bytes_per_s, found) {
+    let Some(maximum) = maximum else { return Ok(()) };
+    let printed = maximum.bytes_per_s.clone()?;
+    let Some(found) = found.filter(|found| !is_same_bandwidth(printed, *found)) else {
         return Ok(());
-    }
+    };
     let what = format!("the {place} has {} MiB/s, not {:?}", in_mib(found), maximum.text);
     Err(ToolError::InconsistentLine { what, line: maximum.text.clone() })
 }
-
-const MIB: f64 = 1_048_576.0;
 
 /// Whether bandwidths in MiB/s with two decimals are the same figure, calculated from rounded ones.
 fn is_same_bandwidth(one: f64, other: f64) -> bool {
