@@ -23,7 +23,7 @@ pub fn set_memory_policy(policy: &MemoryPolicy) -> io::Result<()> {
     for node in &policy.nodes {
         mask[node / WORD_BITS] |= 1 << (node % WORD_BITS);
     }
-    // The kernel reads one bit less than it is told.
+    // The kernel reads one bit less than `maxnode`.
     let bits = words * WORD_BITS + 1;
     // SAFETY: the call reads as many bits of the mask as it has.
     let result = unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask.as_ptr(), bits) };

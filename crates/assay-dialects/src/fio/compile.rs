@@ -43,8 +43,11 @@ pub struct FioCompileEnv<'a> {
     /// Size in bytes to assume for a file that does not exist and has none in its job; `None` = it
     /// is an error.
     pub assumed_bytes: Option<u64>,
-    /// CPUs of a NUMA node.
+    /// CPUs of a NUMA node that this process may use; `None` if there are none.
     pub cpus_of_node: &'a dyn Fn(usize) -> Option<Vec<usize>>,
+    /// NUMA nodes with memory, with and without CPUs; `None` if any may exist, as in a plan for
+    /// another machine.
+    pub memory_nodes: Option<&'a [usize]>,
     /// Number of passes of a stream in the order of a job, or a larger number than this maximum.
     pub count_passes: &'a dyn Fn(&StorageStream, u64) -> u64,
     /// Contents of a state of verification.

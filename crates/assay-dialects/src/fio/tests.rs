@@ -41,7 +41,7 @@ fn request(line: &str, files: &[(&str, &str)]) -> Result<FioRequest, FioJobError
     parse(&words(line), &context)
 }
 
-/// Compiles a request; files below `/there` have 1 GiB.
+/// Compiles a request; files below `/there` have 1 GiB, and NUMA node 3 has memory only.
 fn compile_request(request: &FioRequest) -> Result<FioPlan, FioJobError> {
     let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
     let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
@@ -51,6 +51,7 @@ fn compile_request(request: &FioRequest) -> Result<FioPlan, FioJobError> {
         size_of: &size_of,
         assumed_bytes: None,
         cpus_of_node: &cpus_of_node,
+        memory_nodes: Some(&[0, 3]),
         count_passes: &count_passes,
         read_state: &|path| Err(format!("{path} is not there")),
         fresh_seed: 7,

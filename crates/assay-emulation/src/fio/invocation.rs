@@ -12,9 +12,9 @@ use assay_dialects::fio::job_error::FioJobError;
 use assay_dialects::fio::jobfile::FioParseContext;
 use assay_dialects::fio::request::FioRequest;
 use assay_fleet::root::Root;
-use assay_fleet::{capacity, facts};
+use assay_fleet::{capacity, cpu_list, facts};
 use assay_kernels::storage;
-use assay_model::facts::HostFacts;
+use assay_model::facts::{HostFacts, Topology};
 use assay_model::path_text;
 use assay_run::run_request::random_seed;
 
@@ -23,11 +23,16 @@ use assay_run::job_file;
 /// Size of a file that `--parse-only` does not find, that of a usual drive.
 const ASSUMED_BYTES: u64 = 1 << 40;
 
+/// Lists of the NUMA nodes with memory; older kernels have only the second one.
+const NODE_LISTS: [&str; 2] =
+    ["sys/devices/system/node/has_memory", "sys/devices/system/node/has_normal_memory"];
+
 /// Command line, this machine, and the files that were read.
 #[derive(Debug)]
 pub(super) struct FioInvocation<'w> {
     words: &'w [String],
     machine: HostFacts,
+    memory_nodes: Vec<usize>,
     fresh_seed: u64,
     files: RefCell<BTreeMap<String, Result<Vec<u8>, String>>>,
 }
@@ -35,8 +40,11 @@ pub(super) struct FioInvocation<'w> {
 impl<'w> FioInvocation<'w> {
     /// Creates an invocation that reads this machine.
     pub(super) fn on_this_machine(words: &'w [String]) -> Self {
-        let machine = facts::read(&Root::machine());
-        Self { words, machine, fresh_seed: random_seed(), files: RefCell::default() }
+        let root = Root::machine();
+        let machine = facts::read(&root);
+        let memory_nodes = memory_nodes(&root, &machine.topology);
+        let fresh_seed = random_seed();
+        Self { words, machine, memory_nodes, fresh_seed, files: RefCell::default() }
     }
 
     /// Parses the command line and its job files.
@@ -61,6 +69,7 @@ impl<'w> FioInvocation<'w> {
             cpus_of_node: &|node| {
                 self.cpus_of_node(node).or_else(|| request.parse_only.then(Vec::new))
             },
+            memory_nodes: (!request.parse_only).then_some(self.memory_nodes.as_slice()),
             count_passes: &storage::count_passes,
             read_state: &|path| {
                 job_file::read(&path_text::decode_path(path)).map_err(|error| error.to_string())
@@ -91,5 +100,45 @@ impl<'w> FioInvocation<'w> {
         let nodes = &self.machine.topology.numa;
         let node = nodes.iter().find(|it| it.id as usize == node)?;
         Some(node.cpus.iter().map(|cpu| *cpu as usize).collect())
+    }
+}
+
+/// Returns the NUMA nodes with memory, with and without CPUs. Falls back to those of the topology.
+fn memory_nodes(root: &Root, topology: &Topology) -> Vec<usize> {
+    let read_list = |path: &&str| cpu_list::parse(&root.text(path)?);
+    let listed = NODE_LISTS.iter().find_map(read_list);
+    let known = topology.numa.iter().chain(&topology.memory_nodes).map(|node| node.id);
+    let nodes = listed.unwrap_or_else(|| known.collect());
+    nodes.into_iter().map(|node| node as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use assay_model::facts::NumaNode;
+
+    use super::*;
+
+    #[test]
+    fn memory_nodes_include_those_without_cpus() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::from_directory(folder.path());
+        let node = |id: u32, cpus: Vec<u32>| NumaNode { id, cpus, bytes: 1 << 30 };
+        let topology = Topology {
+            numa: vec![node(0, vec![0])],
+            memory_nodes: vec![node(2, vec![])],
+            ..Topology::default()
+        };
+        assert_eq!(memory_nodes(&root, &topology), [0, 2]);
+        fs::create_dir_all(folder.path().join("sys/devices/system/node")).unwrap();
+        // The second list counts only without the first one.
+        let [first, second] = NODE_LISTS;
+        for (path, text, expected) in
+            [(second, "0-1\n", vec![0, 1]), (first, "0-1,4\n", vec![0, 1, 4])]
+        {
+            fs::write(folder.path().join(path), text).unwrap();
+            assert_eq!(memory_nodes(&root, &topology), expected, "{path}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::clock;
 
 use super::job_draws::JobDraws;
 use super::job_file::{JobFile, NextOffset};
-use super::modelled_queue::StaleUnits;
+use super::modelled_queue::BusyOkUnits;
 use super::verify_backlog::VerifyBacklog;
 use super::write_history::{WriteHistory, WrittenPlace};
 
@@ -44,10 +44,10 @@ pub(super) struct JobOffsets {
     /// I/O until the next random offset.
     until_random: u64,
     /// Whether the next I/O leaves its blocks free: it is no random one, or began as such in a file
-    /// that had ended (`IO_U_F_BUSY_OK` in `io_u.c`).
+    /// that had ended (`IO_U_F_BUSY_OK` in `io_u.c`, which outlasts an attempt without a block).
     leaves_free: bool,
-    /// Units of I/O that still have that mark from an attempt that failed.
-    stale_units: StaleUnits,
+    /// Units of I/O that still have `IO_U_F_BUSY_OK` from such an attempt.
+    busy_ok_units: BusyOkUnits,
     issues: [u64; 2],
     mix_direction: usize,
     mix_issues: u64,
@@ -129,7 +129,7 @@ impl JobOffsets {
             // The first I/O is a random one.
             until_random: 1,
             leaves_free: false,
-            stale_units: StaleUnits::new(order, stream),
+            busy_ok_units: BusyOkUnits::new(order, stream),
             issues: [0; 2],
             mix_direction: READ,
             mix_issues: 0,
@@ -323,8 +323,8 @@ impl JobOffsets {
                 written.map_or((written_ios, written_bytes), |it| (it.len(), it.bytes()));
             self.pass.all_ios += ios;
             self.pass.all_bytes += bytes;
-            self.stale_units.use_units(ios);
-            self.stale_units.complete_all();
+            self.busy_ok_units.clear_marks(ios);
+            self.busy_ok_units.complete_all();
         }
         if self.pass.ios == 0 {
             self.pass.is_over = true;
@@ -364,7 +364,7 @@ impl JobOffsets {
             return Some(self.verify(place));
         }
         let mut sync_target = None;
-        self.leaves_free = self.stale_units.take();
+        self.leaves_free = self.busy_ok_units.take_mark();
         if self.is_sync_due() {
             // A sync takes the turn of a file.
             sync_target = self.choose_file().map(|at| self.files[at].target);
@@ -375,7 +375,7 @@ impl JobOffsets {
         loop {
             let Some(at) = self.choose_file() else {
                 if self.leaves_free {
-                    self.stale_units.put_back();
+                    self.busy_ok_units.keep_mark();
                 }
                 // The sync comes before fio finds that nothing is left.
                 return sync_target.map(JobIo::only_sync);
@@ -513,7 +513,7 @@ impl JobOffsets {
         self.zone_bytes += bytes;
         self.issues[direction] += 1;
         self.issued_bytes[direction] += bytes;
-        self.stale_units.begin_io();
+        self.busy_ok_units.begin_io();
         let pass = &mut self.pass;
         pass.queued_bytes += bytes;
         pass.ios += 1;
@@ -555,7 +555,7 @@ impl JobOffsets {
     }
 
     fn complete_all(&mut self) {
-        self.stale_units.complete_all();
+        self.busy_ok_units.complete_all();
         if let Some(backlog) = &mut self.backlog {
             backlog.complete_all();
         }
@@ -570,7 +570,7 @@ impl JobOffsets {
     /// Returns the I/O that reads a write back.
     fn verify(&mut self, (target, offset, bytes): WrittenPlace) -> JobIo {
         self.was_synced = false;
-        self.stale_units.use_units(1);
+        self.busy_ok_units.clear_marks(1);
         self.pass.queued_bytes += bytes;
         self.pass.all_ios += 1;
         self.pass.all_bytes += bytes;

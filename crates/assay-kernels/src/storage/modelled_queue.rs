@@ -48,32 +48,35 @@ impl ModelledQueue {
     }
 }
 
-/// Units of I/O (`io_u`) that keep the mark of an attempt that failed, until they are used.
+/// Units of I/O (`io_u`) that still have fio's mark `IO_U_F_BUSY_OK`.
+///
+/// An I/O with the mark leaves its blocks free. The mark outlasts an attempt that found no block:
+/// the unit is put back with it, and the next I/O of the unit ends it.
 ///
 /// The free units are a stack: the one that was put back with `n` I/O in flight is used by the next
 /// I/O that begins with `n` in flight.
 #[derive(Debug)]
-pub(super) struct StaleUnits {
+pub(super) struct BusyOkUnits {
     queue: ModelledQueue,
-    /// I/O in flight when each was put back.
-    put_back: Vec<usize>,
+    /// I/O in flight when each was put back with its mark.
+    marked_at: Vec<usize>,
 }
 
-impl StaleUnits {
+impl BusyOkUnits {
     /// Creates units without marks.
     pub(super) fn new(order: &JobOrder, stream: &StorageStream) -> Self {
-        Self { queue: ModelledQueue::new(order, stream), put_back: Vec::new() }
+        Self { queue: ModelledQueue::new(order, stream), marked_at: Vec::new() }
     }
 
-    /// Takes the unit of the next I/O; returns whether it has the mark, which ends with the I/O.
-    pub(super) fn take(&mut self) -> bool {
-        let at = self.put_back.iter().position(|in_flight| *in_flight == self.queue.in_flight);
-        at.map(|at| self.put_back.swap_remove(at)).is_some()
+    /// Takes the mark of the unit of the next I/O; returns whether it has one.
+    pub(super) fn take_mark(&mut self) -> bool {
+        let at = self.marked_at.iter().position(|in_flight| *in_flight == self.queue.in_flight);
+        at.map(|at| self.marked_at.swap_remove(at)).is_some()
     }
 
-    /// Puts the unit back with the mark.
-    pub(super) fn put_back(&mut self) {
-        self.put_back.push(self.queue.in_flight);
+    /// Puts the unit back with its mark.
+    pub(super) fn keep_mark(&mut self) {
+        self.marked_at.push(self.queue.in_flight);
     }
 
     /// Notes that an I/O begins.
@@ -81,10 +84,10 @@ impl StaleUnits {
         self.queue.begin();
     }
 
-    /// Uses units for `ios` I/O that need no mark.
-    pub(super) fn use_units(&mut self, ios: u64) {
+    /// Clears the marks of the units of the next `ios` I/O, which begin.
+    pub(super) fn clear_marks(&mut self, ios: u64) {
         for _ in 0..ios.min(self.queue.depth as u64) {
-            self.take();
+            self.take_mark();
             self.begin_io();
         }
     }
@@ -101,13 +104,13 @@ mod tests {
 
     use super::*;
 
-    fn units(depth: u32) -> StaleUnits {
+    fn units(depth: u32) -> BusyOkUnits {
         let order = JobOrder { queues: true, ..JobOrder::default() };
         let stream = StorageStream {
             in_flight_per_target: depth,
             ..StorageStream::new(AccessPattern::Random, 4096, 0.0)
         };
-        StaleUnits::new(&order, &stream)
+        BusyOkUnits::new(&order, &stream)
     }
 
     #[test]
@@ -115,10 +118,10 @@ mod tests {
         let mut units = units(4);
         // Four begin and one is complete: three are in flight.
         (0..4).for_each(|_| units.begin_io());
-        units.put_back();
+        units.keep_mark();
         units.complete_all();
         let marks = (0..6).map(|_| {
-            let is_marked = units.take();
+            let is_marked = units.take_mark();
             units.begin_io();
             is_marked
         });
@@ -126,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_that_verify_use_units_up() {
+    fn reads_that_verify_clear_marks() {
         for (depth, reads, is_left) in [(1, 1, false), (4, 3, true), (4, 4, false)] {
             let mut units = units(depth);
             (0..depth).for_each(|_| units.begin_io());
-            units.put_back();
+            units.keep_mark();
             units.complete_all();
-            units.use_units(reads);
-            assert_eq!(units.put_back.is_empty(), !is_left, "{depth} {reads}");
+            units.clear_marks(reads);
+            assert_eq!(units.marked_at.is_empty(), !is_left, "{depth} {reads}");
         }
     }
 }

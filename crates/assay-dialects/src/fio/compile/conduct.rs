@@ -7,13 +7,15 @@ use assay_model::workload::storage::{
 };
 
 use super::super::job_error::FioJobError;
-use super::super::section_options::behaviour::MAX_NODES;
 use super::super::section_options::{FioOptions, VerifyMode};
 use super::files::CloneFiles;
 use super::{
     FioCompileEnv, LocatedOptions, MMAP, conflict, differ, file_calls, job_order, priorities,
     verification, working_set,
 };
+
+/// Advice where a NUMA node cannot be used.
+const NODES_HINT: &str = "`assay doctor` and `lscpu` show the nodes";
 
 /// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,10 +70,11 @@ impl PhasePeriod {
     }
 }
 
-/// Returns the behaviour of a clone; `index` counts the clones of all jobs from 0.
+/// Returns the behaviour of a clone; `thread_index` counts the clones of all jobs from 0: fio's
+/// `thread_number - 1`, which selects the CPU of a clone where they are split.
 pub(super) fn conduct(
     placed: &LocatedOptions,
-    index: usize,
+    thread_index: usize,
     used: &CloneFiles,
     times: RunPeriod,
     places: &FioCompileEnv<'_>,
@@ -99,7 +102,7 @@ pub(super) fn conduct(
         skew: None,
         pauses: (manner.think_ns > 0).then_some(pauses),
         turns: several.then(|| manner.turns.unwrap_or(TargetRotation::Round)),
-        cpus: cpus(placed, index, places)?,
+        cpus: cpus(placed, thread_index, places)?,
         start_after_s: times.start_after_s,
         duration_s: times.duration_s,
         ends_phase: manner.ends_all,
@@ -224,16 +227,15 @@ fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError>
         true => (contents.verify_pattern.clone(), contents.offset_places.clone()),
         false => (contents.buffer_pattern.clone(), vec![]),
     };
-    let content = WriteContent {
-        pattern,
-        offset_places,
-        duplicate_share: job.contents.duplicate_percent / 100.0,
-        working_set: working_set::working_set(placed)?,
-    };
-    let is_unique = content.pattern.is_empty() && content.duplicate_share <= 0.0;
+    let duplicate_share = contents.duplicate_percent / 100.0;
+    let is_unique = pattern.is_empty() && duplicate_share <= 0.0;
     // Blocks with stamps contain nothing else.
-    let is_stamped = job.verify == VerifyMode::On && !job.contents.verifies_pattern;
-    Ok((!is_unique && !is_stamped).then_some(content))
+    let is_stamped = job.verify == VerifyMode::On && !contents.verifies_pattern;
+    if is_unique || is_stamped {
+        return Ok(None);
+    }
+    let working_set = working_set::working_set(placed)?;
+    Ok(Some(WriteContent { pattern, offset_places, duplicate_share, working_set }))
 }
 
 /// Returns the batches of a job; glibc's asynchronous I/O submits one by one.
@@ -294,12 +296,16 @@ fn memory_policy(
 ) -> Result<Option<MemoryPolicy>, FioJobError> {
     let (job, _) = placed;
     let Some(mut policy) = job.behaviour.memory_policy.clone() else { return Ok(None) };
-    for node in &policy.nodes {
-        cpus_of_node(placed, *node, places)?;
+    let Some(known) = places.memory_nodes else { return Ok(Some(policy)) };
+    if let Some(node) = policy.nodes.iter().find(|node| !known.contains(node)) {
+        let why = match (places.cpus_of_node)(*node) {
+            Some(_) => format!("NUMA node {node} has no memory"),
+            None => format!("this machine has no NUMA node {node}"),
+        };
+        return Err(conflict(placed, why, NODES_HINT));
     }
     if policy.nodes.is_empty() {
-        let exists = |node: &usize| (places.cpus_of_node)(*node).is_some();
-        policy.nodes = (0..MAX_NODES).filter(exists).collect();
+        policy.nodes = known.to_vec();
     }
     Ok(Some(policy))
 }
@@ -310,14 +316,18 @@ fn cpus_of_node(
     places: &FioCompileEnv<'_>,
 ) -> Result<Vec<usize>, FioJobError> {
     (places.cpus_of_node)(node).ok_or_else(|| {
-        let why = format!("this machine has no NUMA node {node}");
-        conflict(placed, why, "`assay doctor` and `lscpu` show the nodes")
+        let has_memory = places.memory_nodes.is_some_and(|known| known.contains(&node));
+        let why = match has_memory {
+            true => format!("NUMA node {node} has no CPUs that this process may use"),
+            false => format!("this machine has no NUMA node {node}"),
+        };
+        conflict(placed, why, NODES_HINT)
     })
 }
 
 fn cpus(
     placed: &LocatedOptions,
-    index: usize,
+    thread_index: usize,
     places: &FioCompileEnv<'_>,
 ) -> Result<Vec<usize>, FioJobError> {
     let (job, _) = placed;
@@ -326,7 +336,7 @@ fn cpus(
         cpus.extend(cpus_of_node(placed, *node, places)?);
     }
     match (job.behaviour.splits_cpus, cpus.len()) {
-        (true, 1..) => Ok(vec![cpus[index % cpus.len()]]),
+        (true, 1..) => Ok(vec![cpus[thread_index % cpus.len()]]),
         _ => Ok(cpus),
     }
 }

@@ -230,12 +230,19 @@ pub(super) fn greatest_common_divisor(one: u64, other: u64) -> u64 {
 fn check_pre_read(options: &LocatedOptions) -> Result<(), FioJobError> {
     let (job, _) = options;
     let TargetOpening { pre_reads, new_file, .. } = opening(job);
-    if pre_reads && matches!(new_file, NewFile::AllocatedPastEnd | NewFile::Empty) {
-        let why = "pre_read reads its file before the first write, and fallocate or fill_device \
-                   leaves it empty until then; fio fails";
-        return Err(conflict(options, why, "leave out pre_read, or add fallocate=native"));
+    if !pre_reads || !matches!(new_file, NewFile::AllocatedPastEnd | NewFile::Empty) {
+        return Ok(());
     }
-    Ok(())
+    let (cause, hint) = match (job.behaviour.creates_on_open, job.behaviour.ends_when_full) {
+        (true, _) => ("create_on_open", "leave out create_on_open or pre_read"),
+        (false, true) => ("fill_device", "leave out fill_device or pre_read"),
+        (false, false) => ("fallocate", "leave out pre_read, or add fallocate=native"),
+    };
+    let why = format!(
+        "pre_read reads its file before the first write, and {cause} leaves it empty until \
+         then; fio fails"
+    );
+    Err(conflict(options, why, hint))
 }
 
 /// Returns fio's steps before the first I/O: `td_io_open_file` (ioengines.c) drops the cache and

@@ -12,11 +12,12 @@ use super::{LocatedOptions, conflict};
 const DEFAULT_PERCENT: u64 = 5;
 
 /// Returns the set of a job, which is its own at first; `None` if its duplicates repeat the write
-/// before, or if it has none.
+/// before, if it has none, or if it writes nothing.
 pub(super) fn working_set(placed: &LocatedOptions) -> Result<Option<WorkingSet>, FioJobError> {
     let (job, _) = placed;
     let contents = &job.contents;
-    if !contents.uses_working_set || contents.duplicate_percent <= 0.0 {
+    let writes = job.rw.writes && !job.rw.trims;
+    if !writes || !contents.uses_working_set || contents.duplicate_percent <= 0.0 {
         return Ok(None);
     }
     let percent = contents.working_set_percent.unwrap_or(DEFAULT_PERCENT);

@@ -17,7 +17,7 @@ use super::super::section_options::parse_values::{
 };
 use super::super::section_options::pattern::{parse_pattern, parse_pattern_with_offsets};
 use super::super::section_options::priorities::{
-    parse_class, parse_io_hint, parse_level, parse_split_priorities,
+    parse_class, parse_class_or_none, parse_io_hint, parse_level, parse_split_priorities,
 };
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, TRACE, ValueKind};
 
@@ -25,9 +25,6 @@ use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, TRACE, ValueKind};
 const MAX_CLONES: u64 = 4096;
 /// Maximum depth: the limit of the kernel's rings.
 const MAX_DEPTH: u64 = 32_768;
-/// Highest level of a class of I/O priorities, and highest class (`linux/ioprio.h`).
-const MAX_IO_LEVEL: u64 = 7;
-const MAX_IO_CLASS: u64 = 3;
 /// fio's maximum of `flow`.
 const MAX_FLOW: u64 = 1000;
 /// Maximum interval of a log: above a day, the value is a mistake.
@@ -282,11 +279,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_time(text).map(|it| job.behaviour.think_io_ns = (it * 1e9).round() as u64)
     }),
     text("nice", |job, text| parse_nice(text).map(|it| job.behaviour.nice = it)),
-    text("prio", |job, text| {
-        parse_integer(text, 0, MAX_IO_LEVEL).map(|it| job.behaviour.io_level = Some(it as u16))
-    }),
+    text("prio", |job, text| parse_level(text).map(|it| job.behaviour.io_level = Some(it))),
     text("prioclass", |job, text| {
-        parse_integer(text, 0, MAX_IO_CLASS).map(|it| job.behaviour.io_class = Some(it as u16))
+        parse_class_or_none(text).map(|it| job.behaviour.io_class = Some(it))
     }),
     text("priohint", |job, text| parse_io_hint(text).map(|it| job.behaviour.io_hint = it))
         .since("fio 3.36"),

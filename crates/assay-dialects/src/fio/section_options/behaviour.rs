@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::value::{self, NumberBase};
 use super::parse_values::parse_percentage;
-use super::priorities::CommandPriorityOptions;
+use super::priorities::{self, CommandPriorityOptions};
 
 /// Behaviour of a job's I/O; the defaults are fio's.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,12 +114,11 @@ impl IoBehaviour {
     /// Returns the I/O priority as `ioprio_set(2)` takes it, if one is set. A level without a class
     /// is one of best effort, as in fio.
     pub fn io_priority(&self) -> Option<u16> {
-        const BEST_EFFORT: u16 = 2;
         if self.io_level.is_none() && self.io_class.is_none() {
             return None;
         }
-        let class = self.io_class.filter(|class| *class > 0).unwrap_or(BEST_EFFORT);
-        Some(class << 13 | self.io_hint << 3 | self.io_level.unwrap_or(0))
+        let class = priorities::class_or_best_effort(self.io_class.unwrap_or(0));
+        Some(priorities::priority(class, self.io_level.unwrap_or(0), self.io_hint))
     }
 }
 
@@ -287,7 +286,7 @@ pub struct SteadyCriterion {
 /// Maximum CPU number; no machine has more.
 const MAX_CPUS: usize = 8192;
 /// Maximum number of NUMA nodes, that of Linux (`CONFIG_NODES_SHIFT`).
-pub(in crate::fio) const MAX_NODES: usize = 1024;
+const MAX_NODES: usize = 1024;
 
 pub(in crate::fio) fn parse_hint(text: &str) -> Result<FadviseHint, String> {
     match text {

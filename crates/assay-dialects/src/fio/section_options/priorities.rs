@@ -1,4 +1,4 @@
-//! Priorities of single I/O: `cmdprio` and its like.
+//! I/O priorities: of jobs, and of single I/O with `cmdprio` and its like.
 
 use super::super::value::NumberBase;
 use super::PerDirection;
@@ -6,8 +6,9 @@ use super::parse_values::parse_integer;
 
 /// Class of real time, fio's default of `cmdprio_class`.
 const REAL_TIME: u16 = 1;
-/// Class of best effort, fio's default of an entry of `cmdprio_bssplit` whose class is 0.
+/// Class of best effort, which fio uses where a class is missing or 0.
 const BEST_EFFORT: u16 = 2;
+/// Highest class, level within a class, and hint (`linux/ioprio.h`).
 const MAX_CLASS: u64 = 3;
 const MAX_LEVEL: u64 = 7;
 const MAX_HINT: u64 = 1023;
@@ -58,6 +59,11 @@ pub(in crate::fio) const fn priority(class: u16, level: u16, hint: u16) -> u16 {
     class << 13 | hint << 3 | level
 }
 
+/// Returns the class of a priority: 0 is none, and best effort in fio.
+pub(in crate::fio) const fn class_or_best_effort(class: u16) -> u16 {
+    if class == 0 { BEST_EFFORT } else { class }
+}
+
 /// Parses `64k/20:4k/30/3/0`: percent of the I/O of a size, with or without class and level, and of
 /// fio 3.36 also with a hint.
 pub(in crate::fio) fn parse_split_priorities(
@@ -81,7 +87,7 @@ pub(in crate::fio) fn parse_split_priorities(
                 let level = number(fields[3])?.min(MAX_LEVEL) as u16;
                 let hint =
                     fields.get(4).map_or(Ok(0), |hint| number(hint))?.min(MAX_HINT) as u16;
-                Some(priority(if class == 0 { BEST_EFFORT } else { class }, level, hint))
+                Some(priority(class_or_best_effort(class), level, hint))
             }
             _ => return Err(failed()),
         };
@@ -90,9 +96,14 @@ pub(in crate::fio) fn parse_split_priorities(
     text.split(':').filter(|entry| !entry.is_empty()).map(entry).collect()
 }
 
-/// Parses a class; 0 is none.
+/// Parses a class.
 pub(in crate::fio) fn parse_class(text: &str) -> Result<u16, String> {
     parse_integer(text, 1, MAX_CLASS).map(|class| class as u16)
+}
+
+/// Parses a class; 0 is none.
+pub(in crate::fio) fn parse_class_or_none(text: &str) -> Result<u16, String> {
+    parse_integer(text, 0, MAX_CLASS).map(|class| class as u16)
 }
 
 /// Parses a level within a class.

@@ -25,7 +25,35 @@ fn logs_without_averaging_keep_a_journal() {
 /// The seed of the third job with `lfsr` ends with three set bits, as many as its register has.
 #[test]
 fn rejects_conflicts_with_location() {
-    check_cases(42, &expect_file!["cases/conflicts.txt"], render_refused);
+    check_cases(46, &expect_file!["cases/conflicts.txt"], render_refused);
+}
+
+#[test]
+fn memory_is_placed_on_nodes_without_cpus() {
+    for (policy, expected) in [
+        ("bind:3", vec![3]),
+        ("prefer:3", vec![3]),
+        ("bind:all", vec![0, 3]),
+        ("interleave", vec![0, 3]),
+    ] {
+        let job = format!("[a]\nrw=write\nsize=1m\nnuma_mem_policy={policy}\n");
+        let phases = plan("job", &[("job", &job)]).unwrap().plan.phases;
+        let memory = phases[0].workload.streams[0].conduct.memory_policy.as_ref();
+        assert_eq!(memory.unwrap().nodes, expected, "{policy}");
+    }
+}
+
+/// Their `size` is that of the file, and not in the job.
+#[test]
+fn jobs_that_write_no_duplicates_have_no_working_set() {
+    for more in ["rw=read", "rw=randtrim", "rw=write\nverify=md5"] {
+        let job = format!(
+            "[a]\nfilename=/there/a\ndedupe_percentage=50\ndedupe_mode=working_set\n{more}\n"
+        );
+        let phases = plan("job", &[("job", &job)]).unwrap().plan.phases;
+        let content = phases[0].workload.streams[0].conduct.content.as_ref();
+        assert_eq!(content.and_then(|it| it.working_set), None, "{more}");
+    }
 }
 
 #[test]
