@@ -23,7 +23,8 @@ use super::to_mpi_error;
 /// Tag of the answers to a single sending thread, as in OSU's program.
 const PONG_TAG: c_int = 2;
 
-/// Time in which the other threads may still end after an error of one.
+/// Time after an error of one thread in which the others may end before the job is aborted. Threads
+/// that wait for messages of the failed one never end.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Messages of one thread.

@@ -3,7 +3,8 @@
 //! Repeats the schedule of `assay-kernels/src/compute/linpack/factor.rs` step by step: panels of 240
 //! columns, panel workers that look ahead, strips that members take from a queue, and blocks of
 //! rows that they share when it is empty. A strip takes the time of its operations or of its bytes,
-//! whichever is longer; every member has an equal share of the memory bandwidth. Substitution and row swaps count by their bytes. Nothing is fitted.
+//! whichever is longer; every member has an equal share of the memory bandwidth. Substitution and
+//! row swaps count by their bytes. Nothing is fitted.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

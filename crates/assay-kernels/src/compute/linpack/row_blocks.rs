@@ -1,9 +1,9 @@
 //! Division of solved strips by rows, so that the members of a last-level cache read L once.
 //!
-//! The rows below a panel form blocks. A member walks through all blocks of its strip in a circle.
-//! It begins where another member of its cache is, so its part of L is still in that cache. No
-//! member waits for another: one that falls behind finds L in the cache and catches up. When no
-//! columns are left, members take blocks of the strips of others. Never touches the matrix.
+//! The rows below a panel form blocks. A member takes the blocks of its strip round robin, from the
+//! block that a member of its cache took last, whose part of L is still in that cache. No member
+//! waits for another: one that falls behind finds L in the cache and catches up. When no columns are
+//! left, members take blocks of the strips of others. Never touches the matrix.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,7 +63,8 @@ impl RowBlocks {
     }
 
     /// Takes a block of the owner's strip: its columns and the number of the block. Writes of the
-    /// owner before it published the strip are visible.
+    /// owner before it published the strip are visible. An owner that finds no more blocks sees what
+    /// each taker of one had seen before: an empty queue of columns stays empty for it.
     pub(super) fn take(
         &self,
         owner: usize,
@@ -71,6 +72,10 @@ impl RowBlocks {
         blocks: usize,
     ) -> Option<(Range<usize>, usize)> {
         let strip = &self.strips[owner].0;
+        // A look that finds nothing writes nothing.
+        if strip.taken.load(Ordering::Relaxed) >= blocks && owner != member {
+            return None;
+        }
         let taken = strip.taken.fetch_add(1, Ordering::AcqRel);
         if taken >= blocks {
             return None;

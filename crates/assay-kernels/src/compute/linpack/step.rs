@@ -25,6 +25,8 @@ pub(super) struct FactorisationStep {
     strip_columns: usize,
     /// First column that is not taken yet.
     next_column: AtomicUsize,
+    /// Number of strips that were solved and published.
+    published: AtomicUsize,
 }
 
 impl FactorisationStep {
@@ -57,6 +59,7 @@ impl FactorisationStep {
                     limit,
                 ),
                 next_column: AtomicUsize::new(ahead),
+                published: AtomicUsize::new(0),
             });
             first += width;
         }
@@ -66,6 +69,7 @@ impl FactorisationStep {
     /// Resets the queue for the next solution.
     pub(super) fn reset(&self) {
         self.next_column.store(self.look_ahead_end, Ordering::Relaxed);
+        self.published.store(0, Ordering::Relaxed);
     }
 
     /// Takes a strip of columns from the queue. Once it is empty, it stays empty until it is reset.
@@ -73,6 +77,18 @@ impl FactorisationStep {
         let end = end_of_queue(self.panel.matrix, self.look_ahead_end);
         let first = self.next_column.fetch_add(self.strip_columns, Ordering::Relaxed);
         (first < end).then(|| first..end.min(first + self.strip_columns))
+    }
+
+    /// Counts a strip of the queue as published.
+    pub(super) fn count_published(&self) {
+        self.published.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether all strips of the queue are published. What was published before is visible.
+    pub(super) fn has_published_all(&self) -> bool {
+        let end = end_of_queue(self.panel.matrix, self.look_ahead_end);
+        let columns = end.saturating_sub(self.look_ahead_end);
+        self.published.load(Ordering::Acquire) >= columns.div_ceil(self.strip_columns)
     }
 }
 
