@@ -186,7 +186,7 @@ impl StoreLayout {
         Ok(ids)
     }
 
-    fn format(&self) -> PathBuf {
+    pub(crate) fn format(&self) -> PathBuf {
         self.folder.join("FORMAT")
     }
 

@@ -174,8 +174,8 @@ impl Store {
         raw::repair(&self.layout, bytes)
     }
 
-    /// Waits until no other process holds this lock, and holds it until the result is dropped. On a file
-    /// system without locks it holds nothing.
+    /// Waits until no other process holds this lock, ten seconds at most, and holds it until the
+    /// result is dropped. On a file system without locks it holds nothing.
     pub fn lock(&self) -> StoreLock {
         StoreLock::acquire(&self.layout)
     }

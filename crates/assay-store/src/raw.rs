@@ -22,14 +22,14 @@ pub(crate) fn write(layout: &StoreLayout, bytes: &[u8]) -> Result<String, StoreE
     Ok(hash)
 }
 
-/// Stores `bytes` unless their copy is sound; returns whether it was not.
+/// Replaces the copy of `bytes` if it is damaged; returns whether it was. One that cannot be read is
+/// left alone.
 pub(crate) fn repair(layout: &StoreLayout, bytes: &[u8]) -> Result<bool, StoreError> {
     let hash = blake3::hash(bytes).to_hex().to_string();
-    let is_damaged = read(layout, &hash).is_err();
-    if is_damaged {
-        write(layout, bytes)?;
+    match read(layout, &hash) {
+        Err(StoreError::RawDamaged { .. }) => write(layout, bytes).map(|_| true),
+        _ => Ok(false),
     }
-    Ok(is_damaged)
 }
 
 /// Returns the hash of `bytes` if they are stored.
