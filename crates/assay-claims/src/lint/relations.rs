@@ -1,6 +1,6 @@
 //! Relations between figures of one row or sentence: peak and reached rate, rate and latency.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use assay_model::quantity::Unit;
 
@@ -284,28 +284,44 @@ fn check_peak_in_text(lint: &mut Linter<'_>, text: &PageText) {
     if lower.matches("rpeak").count() + lower.matches("rmax").count() > 2 {
         return;
     }
-    if names_condition(&lower[peak..], &lower) {
+    if names_condition(
+        &lower[peak..],
+        sentences_of(&lower, peak.min(reached)..peak.max(reached)),
+    ) {
         return;
     }
     let (peak, reached) = if peak < reached { (first, second) } else { (second, first) };
     check_peak(lint, (text, reached), peak);
 }
 
-/// Returns whether the text behind `Rpeak` names a condition under which the peak is no limit: a clock,
-/// which may have been higher, or an instruction set that is not that of the whole text.
-fn names_condition(after: &str, whole: &str) -> bool {
-    let described = after.split([')', '）', ';']).next().unwrap_or_default();
-    let own = instruction_sets(described);
-    let all = instruction_sets(whole);
-    let is_only_here = own.iter().any(|set| whole.matches(set).count() == 1);
-    ["hz", "гц"].iter().any(|unit| described.contains(unit)) || is_only_here || all.len() > 1
+/// Returns the sentences that contain the range.
+fn sentences_of(text: &str, range: Range<usize>) -> &str {
+    const ENDS: [&str; 2] = [". ", "\n"];
+    let start = ENDS.iter().filter_map(|end| text[..range.start].rfind(end)).max();
+    let end = ENDS.iter().filter_map(|end| text[range.end..].find(end)).min();
+    &text[start.unwrap_or(0)..end.map_or(text.len(), |end| range.end + end)]
 }
 
-/// Returns the instruction sets that a text in lower case names, each once.
-fn instruction_sets(lower: &str) -> BTreeSet<&str> {
+/// Returns whether the text behind `Rpeak` names a clock, which may have been higher, or an
+/// instruction set that is not that of its sentences. Then the peak is no limit.
+fn names_condition(after: &str, sentences: &str) -> bool {
+    let described = after.split([')', '）', ';']).next().unwrap_or_default();
+    let all = instruction_sets(sentences);
+    let is_only_here = instruction_sets(described)
+        .iter()
+        .any(|set| all.iter().filter(|it| *it == set).count() == 1);
+    let has_several = all.iter().any(|it| *it != all[0]);
+    ["hz", "гц"].iter().any(|unit| described.contains(unit)) || is_only_here || has_several
+}
+
+/// Returns the instruction sets that a text in lower case names: `avx2`, `avx-512`, `sse4`.
+fn instruction_sets(lower: &str) -> Vec<&str> {
     const SETS: [&str; 5] = ["avx", "sse", "neon", "sve", "amx"];
-    let words = lower.split(|it: char| !it.is_alphanumeric() && it != '-');
-    words.filter(|word| SETS.iter().any(|set| word.starts_with(set))).collect()
+    let is_set = |word: &&str| {
+        let mut version = SETS.iter().filter_map(|set| word.strip_prefix(set));
+        version.any(|it| !it.starts_with(|c: char| c.is_alphabetic()))
+    };
+    lower.split(|it: char| !it.is_alphanumeric() && it != '-').filter(is_set).collect()
 }
 
 fn find_column(table: &PageTable, matches: impl Fn(&str) -> bool) -> Option<usize> {

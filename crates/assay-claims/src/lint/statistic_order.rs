@@ -282,7 +282,11 @@ fn has_other_subject(text: &str, list_start: usize, value: &PercentileValue<'_>)
     let after = text.get(value.span.1..).unwrap_or_default();
     let word = after.split_whitespace().next().unwrap_or_default().to_lowercase();
     let before = text.get(..list_start).unwrap_or_default();
-    let start = before.rfind(['.', ';', '\n']).map_or(0, |at| at + 1);
+    let start = before.rmatch_indices(['.', ';', '\n']).find(|(at, _)| {
+        // That of a number ends no sentence.
+        !before[at + 1..].starts_with(|it: char| it.is_ascii_digit())
+    });
+    let start = start.map_or(0, |(at, _)| at + 1);
     let mut words = before[start..].split(|it: char| !it.is_alphanumeric());
     PREPOSITIONS.contains(&word.as_str()) && words.any(|it| it.to_lowercase() == word)
 }

@@ -75,6 +75,7 @@ fn rmax_does_not_exceed_rpeak() {
         ("4 TFLOPS (Rpeak, AVX2), 8 TFLOPS (Rmax)", &[]),
         ("4 TFLOPS (Rpeak, AVX2), 8 TFLOPS (Rmax, AVX2)", &["8"]),
         ("4 TFLOPS (Rpeak), 8 TFLOPS (Rmax, AVX-512)", &["8"]),
+        ("The CPU has AVX2 and AVX-512. 4 TFLOPS (Rpeak), 8 TFLOPS (Rmax).", &["8"]),
         (&table("| n | Rmax AVX-512 | Rpeak AVX2 |", "| 9 | 99 GFLOP/s | 96 GFLOP/s |"), &[]),
         (&table("| n | Rmax | Rpeak at 2 GHz |", "| 9 | 99 GFLOP/s | 96 GFLOP/s |"), &[]),
         (&table("| n | Rmax [GFLOP/s] | Rpeak [GFLOP/s] |", "| 9 | 100 | 96 |"), &["100"]),
@@ -302,6 +303,7 @@ fn finds_single_fall_of_bandwidth() {
 fn percentiles_of_other_subjects_have_no_order() {
     check(&[
         ("For A p99 12 ms, for B p50 3 ms, p99 9 ms, p50 10 ms for C.", &[]),
+        ("For A p99 12.5 ms, for B p50 3.2 ms, p99 9.1 ms, p50 10 ms for C.", &[]),
         ("On ext4 p99 9 ms, p50 10 ms on XFS.", &[]),
         ("For A p50 10 ms, p99 9 ms.", &["9"]),
         ("p50 10 ms, p99 9 ms for A.", &["9"]),
