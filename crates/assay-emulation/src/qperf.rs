@@ -164,7 +164,9 @@ fn client(
 
 /// Refuses CPUs of this end, from 1, that the process may not use.
 fn check_cpus(steps: &[QperfStep]) -> Result<(), CommandFailure> {
-    let allowed = pin::allowed_cpus().unwrap_or_default();
+    let allowed = pin::allowed_cpus().map_err(|error| {
+        CommandFailure::measurement("cannot list the CPUs of this process").with_cause(&error)
+    })?;
     let is_missing =
         |cpu: &u32| cpu.checked_sub(1).is_some_and(|cpu| !allowed.contains(&(cpu as usize)));
     match steps.iter().map(|step| step.parameters.cpu.local).find(is_missing) {

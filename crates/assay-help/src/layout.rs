@@ -21,20 +21,32 @@ pub struct HelpLayout {
     pub examples: &'static [(&'static str, &'static str)],
     /// Commands whose help stays as it is defined.
     pub unarranged: &'static [&'static str],
-    /// Commands that the program's own `-h` does not list, and the text below its list, which names them.
-    pub rare_commands: (&'static [&'static str], &'static str),
+    /// Groups of commands that the program's own `-h` names below its list, with the words before
+    /// each.
+    pub rare_commands: &'static [(&'static str, &'static [&'static str])],
+    /// Text below those.
+    pub short_notes: &'static str,
 }
 
 /// Arranges the help of all commands. `is_short` is that of `-h`.
 pub fn arrange(command: Command, layout: &HelpLayout, is_short: bool) -> Command {
-    let (rare, notes) = layout.rare_commands;
-    let command = match is_short {
-        true => rare.iter().fold(command.after_help(notes), |command, name| {
-            command.mut_subcommand(name, |rare| rare.hide(true))
-        }),
-        false => command,
-    };
+    let command = if is_short { name_rare_commands(command, layout) } else { command };
     arrange_below(command, "", layout, is_short)
+}
+
+/// Names the rare commands below the list instead of in it.
+///
+/// # Panics
+/// If one of them does not exist.
+fn name_rare_commands(command: Command, layout: &HelpLayout) -> Command {
+    let groups = layout.rare_commands.iter();
+    let lines = groups.map(|(words, names)| format!("{words} {}.\n", names.join(", ")));
+    let command = command.after_help(lines.collect::<String>() + layout.short_notes);
+    let rare = layout.rare_commands.iter().flat_map(|(_, names)| *names);
+    rare.fold(command, |command, name| {
+        assert!(command.find_subcommand(name).is_some(), "there is no command {name}");
+        command.mut_subcommand(name, |rare| rare.hide(true))
+    })
 }
 
 fn arrange_below(

@@ -15,6 +15,7 @@ mod rdma;
 mod storage;
 mod table;
 
+pub use command::MEASURED_OF_PROGRAMS;
 pub use mpi::{
     Collective, MpiBenchmarkKind, MpiPattern, MpiTest, NeighborTopology, Neighbors,
     RemoteOperation, RmaSynchronization, WindowCreation,

@@ -1,5 +1,6 @@
-//! JSON of events. Derived code is generic over the format, and each crate that calls it compiles a copy of its own for all
-//! types inside. Functions that are not generic keep that to one copy, here.
+//! JSON of events. Derived code is generic over the format, and each crate that calls it compiles a
+//! copy of its own for all types inside. Functions that are not generic keep that to one copy, here.
+//! Never reads or writes a file.
 
 use crate::event::RunEvent;
 

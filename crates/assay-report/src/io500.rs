@@ -59,11 +59,16 @@ pub(crate) fn add_lines(document: &mut Document, summary: &RunSummary) {
 
 /// Returns the results of IO500 that the lines do not contain.
 pub(crate) fn unlisted_results(summary: &RunSummary) -> Vec<&MetricEstimate> {
-    let has_score = collect_runs(summary).iter().any(|run| run.score().is_some());
+    let runs = collect_runs(summary);
+    // One that the phases contradict is no result of theirs.
+    let is_calculated = |printed: f64| {
+        let mut scores = runs.iter().filter_map(|run| Some(run.score()?.total()));
+        scores.any(|it| (printed - it).abs() <= Io500Score::TOLERANCE * it)
+    };
     let is_unlisted = |it: &&MetricEstimate| {
         let is_listed = match it.metric.as_str() {
             "bandwidth" | "rate" | "time" => find_phase(it).is_some(),
-            "score" => has_score,
+            "score" => is_calculated(it.median),
             _ => false,
         };
         it.benchmark == Benchmark::Io500.id() && !is_listed

@@ -13,7 +13,7 @@ use std::time::Duration;
 use assay_fleet::meminfo;
 use assay_fleet::process::{self, ChildCommand, ChildOutput, ProcessError, StreamOverflow};
 use assay_kernels::program;
-use assay_model::benchmark::Benchmark;
+use assay_model::benchmark::MEASURED_OF_PROGRAMS;
 use assay_model::path_text;
 use assay_model::workload::command::ProgramCall;
 use serde::{Deserialize, Serialize};
@@ -29,10 +29,8 @@ const CAP_BYTES: u64 = 32 << 20;
 
 /// Whether a figure's name is that of a result that assay measures of every program: `wall time`.
 pub(crate) fn is_own_result(name: &str) -> bool {
-    const OWN_RESULTS: usize = 3;
     let words = |text: &str| text.trim().replace(['_', '-'], " ").to_lowercase();
-    let metrics = Benchmark::Command.definition().metrics.iter().take(OWN_RESULTS);
-    metrics.into_iter().any(|metric| words(metric.name) == words(name))
+    MEASURED_OF_PROGRAMS.iter().any(|metric| words(metric) == words(name))
 }
 
 /// Report of the starting process.

@@ -15,7 +15,7 @@ mod server;
 
 pub use client::{QperfClient, QperfClientEvent};
 pub use messages::{
-    MachineTicks, MessageCounts, QperfConfiguration, QperfRequest, QperfStatistics,
+    CPU_LIMIT, MachineTicks, MessageCounts, QperfConfiguration, QperfRequest, QperfStatistics,
     QperfTestKind,
 };
 pub use server::{QperfServer, QperfServerEvent};

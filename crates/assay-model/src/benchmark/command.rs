@@ -8,6 +8,9 @@ use super::{
 };
 use crate::quantity::Unit;
 
+/// Metrics that assay measures of every program. All others are figures that the program prints.
+pub const MEASURED_OF_PROGRAMS: [&str; 3] = ["wall_time", "cpu_time", "peak_memory"];
+
 pub(super) const COMMAND: Definition = Definition {
     title: "any program (assay exec)",
     method: "\

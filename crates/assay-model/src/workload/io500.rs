@@ -153,6 +153,9 @@ pub struct Io500Score {
 }
 
 impl Io500Score {
+    /// Relative difference of a score that rounding of the phases explains.
+    pub const TOLERANCE: f64 = 2e-3;
+
     /// Calculates the score; `None` if a phase has no result.
     pub fn from_results(results: &[Io500Result]) -> Option<Self> {
         let has =

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Quantity;
 
 use crate::document::{Block, Document, Note, ReportTable, TableCell, Tone, left, right};
 use crate::locale::{comma, local_minute, word};
-use crate::units;
+use crate::{precision, units};
 
 /// Stored run as the list shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,10 +144,7 @@ pub(crate) fn state_label(run: &ListedRun<'_>) -> (Tone, &'static str) {
 ///
 /// Each value is formatted only once, because a list may have thousands of runs.
 pub(crate) fn format_values(headlines: &[(&str, Quantity)]) -> (String, String) {
-    let quantity = |(_, it): &(&str, Quantity)| match it.unit {
-        Unit::Ratio => units::percent(it.value * 100.0),
-        unit => units::quantity(it.value, unit, 3),
-    };
+    let quantity = |(_, it): &(&str, Quantity)| precision::format_value(it.value, it.unit, 3);
     let formatted: Vec<String> = headlines.iter().map(quantity).collect();
     let labels: Vec<String> =
         headlines.iter().map(|(label, _)| crate::words::headline(label)).collect();

@@ -1,7 +1,7 @@
 //! Several runs in one table: a column for each run, with differences from the first, or a row for
 //! each result.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use assay_model::benchmark::Better;
 use assay_model::run_table::{RunColumn, RunTable, RunTableRow};
@@ -117,14 +117,8 @@ pub fn result_list(summaries: &[RunSummary]) -> Document {
     };
     let interval = run::words::interval(Some(first.ci_level));
     let mut table = ReportTable::with_caption("");
-    let mut ends: HashMap<&str, usize> = HashMap::new();
-    summaries.iter().for_each(|it| *ends.entry(id_end(&it.run.id)).or_default() += 1);
     for summary in summaries {
-        let run = short_id(&summary.run.id, &ends);
-        let summary = &*precision::with_written_digits(summary);
-        summary.results.iter().for_each(|it| {
-            table.push(result_row(it, summary, &interval, run.clone()));
-        });
+        summary.results.iter().for_each(|it| table.push(result_row(it, summary, &interval)));
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
     document
@@ -134,7 +128,6 @@ fn result_row(
     estimate: &MetricEstimate,
     summary: &RunSummary,
     interval: &str,
-    run: TableCell,
 ) -> [ColumnCell; 10] {
     let tool = &estimate.tool;
     let by = match &tool.version {
@@ -146,7 +139,7 @@ fn result_row(
     let started = units::with_no_break_spaces(&format_minute(&summary.run.started));
     // A narrow screen has the columns up to the value in each part of a table.
     [
-        left(word("column-run"), run),
+        left(word("column-run"), &*summary.run.id),
         left(word("column-label"), summary.run.label.as_deref().unwrap_or_default()),
         left(word("column-what"), metric_label(estimate)),
         left(word("column-case"), result_case(estimate)),
@@ -157,16 +150,4 @@ fn result_row(
         left(word("column-started"), started),
         left(word("column-state"), state),
     ]
-}
-
-/// Returns an identifier whose short form is its end, which names the run, too, unless another run
-/// has the same.
-fn short_id(id: &str, ends: &HashMap<&str, usize>) -> TableCell {
-    let end = Some(id_end(id)).filter(|end| ends.get(end) == Some(&1));
-    TableCell::with_short(id, end.map(str::to_owned))
-}
-
-/// Returns the part of an identifier behind the time.
-fn id_end(id: &str) -> &str {
-    id.rsplit('-').next().unwrap_or(id)
 }

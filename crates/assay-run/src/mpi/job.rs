@@ -84,10 +84,8 @@ pub fn run(
         return Err(failure);
     }
     if let Err(failure) = measure_sizes(task, &sizes, &mut ranks, listener) {
-        // Only this rank failed, and the others wait for it. If the report fails, too, there is no
-        // remedy.
-        drop(listener(RankEvent::Aborting(&failure)));
-        ranks.world.abort(task.failure_exit_code)
+        // Only this rank failed, and the others wait for it.
+        abort_job(task, &ranks.world, listener, &failure)
     }
     ranks.record_current_cpus()?;
     if ranks.world.rank() == 0 {
@@ -152,7 +150,19 @@ fn measure_sizes(
     Ok(())
 }
 
-/// Measures one size. If threads wait in vain after an error, reports it and ends the job.
+/// Reports the failure of this rank and ends the job.
+fn abort_job(
+    task: &RankTask<'_>,
+    world: &MpiWorld,
+    listener: &mut RankListener<'_>,
+    failure: &CommandFailure,
+) -> ! {
+    // If the report fails, too, there is no remedy.
+    drop(listener(RankEvent::Aborting(failure)));
+    world.abort(task.failure_exit_code)
+}
+
+/// Measures one size. If threads do not end after an error of one, reports it and ends the job.
 fn measure_size(
     task: &RankTask<'_>,
     (bytes, budget_s): (u64, f64),
@@ -161,10 +171,7 @@ fn measure_size(
 ) -> Result<MpiSizeResult, CommandFailure> {
     let listener = RefCell::new(listener);
     let end_job = |error: &MpiError| {
-        let failure = ranks::mpi_failure(error);
-        // If the report fails, too, there is no remedy.
-        drop((listener.borrow_mut())(RankEvent::Aborting(&failure)));
-        world.abort(task.failure_exit_code);
+        abort_job(task, world, &mut **listener.borrow_mut(), &ranks::mpi_failure(error));
     };
     let on_stuck = StuckHandler(&end_job);
     let step = SizeStep { options: task.options, bytes, budget_s, on_stuck };

@@ -75,8 +75,8 @@ pub enum NetworkError {
     Stream { number: usize, source: io::Error },
     #[error("cannot open a stream to {peer}")]
     OpenStream { peer: String, source: io::Error },
-    /// CPU that the client requests, from 1.
-    #[error("cannot serve {peer} on CPU {cpu}")]
+    /// The CPU of a test, from 1.
+    #[error("cannot run the test with {peer} on CPU {cpu}")]
     Cpu { peer: String, cpu: u32, source: io::Error },
     #[error("cannot start a thread")]
     NoThread { source: io::Error },

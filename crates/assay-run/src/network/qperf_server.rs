@@ -233,9 +233,15 @@ impl QperfServerSession<'_> {
         Ok(())
     }
 
-    fn open_data_socket(&self, request: &QperfRequest) -> io::Result<DataListener> {
+    /// Returns the address of the data, with the port that the client requests; 0 = any.
+    fn data_address(&self, request: &QperfRequest) -> io::Result<SocketAddr> {
         let mut address = self.control.stream().local_addr()?;
         address.set_port(request.port);
+        Ok(address)
+    }
+
+    fn open_data_socket(&self, request: &QperfRequest) -> io::Result<DataListener> {
+        let address = self.data_address(request)?;
         if request.test.is_udp() {
             let socket = socket::bind_udp(address)?;
             socket::configure_udp(&socket, &socket_options(request))?;

@@ -435,6 +435,8 @@ fn interrupted_import_leaves_whole_runs() {
     wait_until("the first run", || world.assay(&["list", "--json"]).out.contains("\"import\""));
     send_signal(import.id(), "INT");
     let ended = import.wait_with_output().unwrap();
-    assert!(matches!(ended.status.code(), Some(0 | 4)), "{ended:?}");
+    assert_eq!(ended.status.code(), Some(4), "{ended:?}");
+    let listed = world.json(&["list", "--json"]);
+    assert!((1..300).contains(&listed["runs"].as_array().unwrap().len()), "{listed}");
     assert!(world.assay(&["verify"]).succeeded().out.contains("intact"));
 }

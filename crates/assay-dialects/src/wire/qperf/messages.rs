@@ -72,7 +72,7 @@ const MESSAGE_LIMIT: u32 = 1 << 26;
 const DATAGRAM_LIMIT: u32 = 65507;
 const TIME_LIMIT_S: u32 = 86400;
 /// Maximum number of a CPU, from 1; no machine has more.
-const CPU_LIMIT: u32 = 8192;
+pub const CPU_LIMIT: u32 = 8192;
 const VERSION: [u16; 3] = [0, 4, 11];
 /// Offset of the sixteen numbers of a request.
 const FIELDS_OFFSET: usize = 8;

@@ -1,7 +1,7 @@
 //! Parameters of qperf's tests: options and loops apply to the tests after them on the command line,
 //! as in qperf.
 
-use assay_dialects::wire::qperf::{QperfRequest, QperfTestKind};
+use assay_dialects::wire::qperf::{CPU_LIMIT, QperfRequest, QperfTestKind};
 use serde::{Deserialize, Serialize};
 
 use super::QperfArguments;
@@ -13,8 +13,6 @@ const MAX_TESTS: usize = 1000;
 const MAX_TIME_S: u64 = 86_400;
 const MAX_BYTES: u64 = 1 << 26;
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
-/// Maximum number of a CPU; no machine has more.
-const MAX_CPU: u64 = 8192;
 
 /// Parameter at this end and at the far one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -242,7 +240,7 @@ impl QperfStep {
             ("a socket buffer", parameters.socket_buffer_bytes, 0, MAX_BYTES),
             ("a time", parameters.time_s, 1, MAX_TIME_S),
             ("a timeout", parameters.timeout_s, 1, MAX_TIME_S),
-            ("a CPU", parameters.cpu, 0, MAX_CPU),
+            ("a CPU", parameters.cpu, 0, u64::from(CPU_LIMIT)),
             ("a port", parameters.port, 0, u16::MAX.into()),
         ];
         for (what, parameter, least, most) in ranges {

@@ -28,9 +28,7 @@ impl QperfServerSession<'_> {
         &mut self,
         request: &QperfRequest,
     ) -> Result<(), NetworkError> {
-        let address = self.control.stream().local_addr();
-        let listener = address.and_then(|mut address| {
-            address.set_port(0);
+        let listener = self.data_address(request).and_then(|address| {
             let listener = socket::listen(address)?;
             let port = listener.local_addr()?.port();
             Ok((listener, port, self.control.stream().peer_addr()?.ip()))

@@ -13,39 +13,36 @@ pub(super) const LAYOUT: HelpLayout = HelpLayout {
     examples: EXAMPLES,
     // The options of a tool keep the order of the tool.
     unarranged: &TOOL_COMMANDS,
-    rare_commands: (RARE_COMMANDS, SHORT_NOTES),
+    rare_commands: RARE_COMMANDS,
+    short_notes: SHORT_NOTES,
 };
 
-/// Commands that `assay -h` names below its list.
-const RARE_COMMANDS: &[&str] = &[
-    "linpack",
-    "rdma",
-    "plan",
-    "rm",
-    "prune",
-    "verify",
-    "references",
-    "export",
-    "site",
-    "serve",
-    "completions",
-    "man",
-    "vdbench",
-    "fio",
-    "ior",
-    "mdtest",
-    "iperf3",
-    "qperf",
-    "sockperf",
-    "ntttcp",
-    "ping",
+/// Commands that `assay -h` names below its list, with the words before each group.
+const RARE_COMMANDS: &[(&str, &[&str])] = &[
+    (
+        "More under `assay --help`:",
+        &[
+            "linpack",
+            "rdma",
+            "plan",
+            "rm",
+            "prune",
+            "verify",
+            "references",
+            "export",
+            "site",
+            "serve",
+            "completions",
+            "man",
+        ],
+    ),
+    (
+        "With a tool's options and output:",
+        &["vdbench", "fio", "ior", "mdtest", "iperf3", "qperf", "sockperf", "ntttcp", "ping"],
+    ),
 ];
 
-const SHORT_NOTES: &str = "\
-More under `assay --help`: linpack, rdma, plan, rm, prune, verify, references,
-export, site, serve, completions, man; with a tool's options and output: vdbench,
-fio, ior, mdtest, iperf3, qperf, sockperf, ntttcp, ping.
-Start with `assay run`. `assay help docs` lists the guides.";
+const SHORT_NOTES: &str = "Start with `assay run`. `assay help docs` lists the guides.";
 
 /// Options that come first, in this order.
 const FIRST: &[&str] = &[
