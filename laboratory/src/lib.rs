@@ -67,8 +67,12 @@ const SCENARIOS: &[Scenario] = &[
 ];
 
 /// Runs the named scenarios, or all of them, and writes the page; sections of other scenarios are
-/// kept.
-pub fn run(root: &Path, names: &[&str]) -> Result<()> {
+/// kept. After `--brief`, runs them as CI does and writes no page.
+pub fn run(root: &Path, words: &[&str]) -> Result<()> {
+    let (extent, names) = match words {
+        ["--brief", names @ ..] => (RunExtent::Brief, names),
+        names => (RunExtent::Full, names),
+    };
     let scenario_names =
         || SCENARIOS.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", ");
     if let Some(name) =
@@ -93,16 +97,18 @@ pub fn run(root: &Path, names: &[&str]) -> Result<()> {
     let ready_after = start.elapsed();
     // Serialises writing: two scenarios may end at the same time.
     let page = Mutex::new(());
-    let results =
-        run_parallel(&ready.runnable, RunExtent::Full, |scenario| -> Result<ScenarioResult> {
-            let result = scenario.run(root, &ready.image, RunExtent::Full)?;
-            let _guard = page.lock().expect("errors are passed on");
-            write_page(root, scenario.title, |page| {
-                scenario.write_section(&result, &program, page);
-            })?;
-            println!("lab: {} written to {PAGE}", scenario.name);
-            Ok(result)
-        });
+    let results = run_parallel(&ready.runnable, extent, |scenario| -> Result<ScenarioResult> {
+        let result = scenario.run(root, &ready.image, extent)?;
+        if extent == RunExtent::Brief {
+            return Ok(result);
+        }
+        let _guard = page.lock().expect("errors are passed on");
+        write_page(root, scenario.title, |page| {
+            scenario.write_section(&result, &program, page);
+        })?;
+        println!("lab: {} written to {PAGE}", scenario.name);
+        Ok(result)
+    });
     let summary = format!(
         "Prepared in {} s, {} scenarios run in {} s.",
         ready_after.as_secs(),
@@ -110,7 +116,7 @@ pub fn run(root: &Path, names: &[&str]) -> Result<()> {
         (start.elapsed() - ready_after).as_secs()
     );
     println!("lab: {summary}");
-    if results.len() == SCENARIOS.len() {
+    if extent == RunExtent::Full && results.len() == SCENARIOS.len() {
         write_page(root, TOTALS_HEADING, |page| {
             page.paragraph(&format!("{summary} Recorded {program}."));
         })?;

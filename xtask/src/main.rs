@@ -37,7 +37,7 @@ cargo xtask truth statistics [SEED] simulate the error rates of intervals, verdi
 cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: any difference is a false verdict
 cargo xtask truth witness    how often each doubt from kernel counters is right in 100 runs; needs root and a quiet machine
 cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, failures of storage, CPUs and links, into docs/reliability.md
-cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
+cargo xtask lab [--brief] [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md; briefly as in CI, into no page
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
 cargo xtask nightly [CHECK…]  run what takes hours, never in CI: fuzz, coverage, mutants, differential, loom, miri; missing tools are named
 cargo xtask book             build the documentation as a searchable book into target/book/html, and check its links

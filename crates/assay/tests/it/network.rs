@@ -23,16 +23,21 @@ mod sockperf;
 mod stored_runs;
 mod tools;
 
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 
 use crate::processes::wait_until_listening;
 use crate::program::World;
 
-/// Returns a port that was free a moment ago.
+/// Returns a port that was free a moment ago, and that no other test has been given.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut given = GIVEN.lock().unwrap();
+    std::iter::repeat_with(free).find(|port| given.insert(*port)).expect("ports are left")
 }
 
 /// Server that is killed when the test ends.
