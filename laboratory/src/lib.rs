@@ -73,16 +73,8 @@ pub fn run(root: &Path, words: &[&str]) -> Result<()> {
         ["--brief", names @ ..] => (RunExtent::Brief, names),
         names => (RunExtent::Full, names),
     };
-    let scenario_names =
-        || SCENARIOS.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", ");
-    if let Some(name) =
-        names.iter().find(|name| SCENARIOS.iter().all(|scenario| scenario.name != **name))
-    {
-        bail!("unknown scenario: {name}; use one of {}", scenario_names());
-    }
     let start = Instant::now();
-    let requested =
-        SCENARIOS.iter().filter(|scenario| names.is_empty() || names.contains(&scenario.name));
+    let requested = find_scenarios(names)?.into_iter();
     let ready = match prepare_lab(root, requested)? {
         Ok(ready) => ready,
         Err(reason) => {
@@ -121,7 +113,26 @@ pub fn run(root: &Path, words: &[&str]) -> Result<()> {
             page.paragraph(&format!("{summary} Recorded {program}."));
         })?;
     }
-    let (mut wrong_count, mut failed) = (0, ready.failed);
+    conclude(results, ready.failed)
+}
+
+/// Returns the named scenarios, or all of them.
+fn find_scenarios(names: &[&str]) -> Result<Vec<&'static Scenario>> {
+    let unknown = |name: &&&str| SCENARIOS.iter().all(|scenario| scenario.name != **name);
+    if let Some(name) = names.iter().find(unknown) {
+        let known: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
+        bail!("unknown scenario: {name}; use one of {}", known.join(", "));
+    }
+    let is_requested = |it: &&Scenario| names.is_empty() || names.contains(&it.name);
+    Ok(SCENARIOS.iter().filter(is_requested).collect())
+}
+
+/// Fails if a figure is wrong or a scenario did not end; `failed` are those not prepared.
+fn conclude(
+    results: Vec<(&'static str, Result<ScenarioResult>)>,
+    mut failed: Vec<&'static str>,
+) -> Result<()> {
+    let mut wrong_count = 0;
     for (name, result) in results {
         match result {
             Ok(result) => wrong_count += result.count_wrong(),

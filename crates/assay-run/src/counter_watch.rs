@@ -20,7 +20,7 @@ use assay_model::kernel_counters::{
 use assay_model::poisoned_lock::PoisonedLock as _;
 
 use crate::background_thread::BackgroundThread;
-use account::{CounterAccount, CounterPoint, has_points, is_cpu};
+use account::{CounterAccount, CounterPoint, is_cpu};
 use hardware::{HardwareCounters, HardwareReading};
 
 mod account;
@@ -257,7 +257,7 @@ impl OpenStretch {
                 Some(after) => {
                     let increase = after - before;
                     *self.account.totals.entry(key.clone()).or_default() += increase;
-                    if has_points(key) {
+                    if self.account.keeps_points(key) {
                         point.increases.insert(key.clone(), increase);
                     }
                 }

@@ -6,7 +6,8 @@
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::kernel_counters::{
-    Counter, CounterLimit, CounterRecord, CounterUnit, OmissionReason, OmittedCounter,
+    CountedSeries, Counter, CounterLimit, CounterRecord, CounterUnit, OmissionReason,
+    OmittedCounter,
 };
 use assay_model::quantity::Unit;
 use assay_model::run::CaseRecord;
@@ -34,7 +35,7 @@ const DEFAULT_MTU: f64 = 1500.0;
 const BOUND_SHARE: f64 = 0.95;
 /// Largest share of time in interrupts of all other CPUs together, to which the work could move.
 const MAX_SHARE_OF_OTHERS: f64 = 0.5;
-/// Smallest share of a limit that counts as reached: a stretch begins before its first I/O.
+/// Smallest share of a limit that counts as reached: I/O that completes late counts in the next point.
 const REACHED_SHARE: f64 = 0.95;
 /// Shortest stretch for shares of time, in which a tick of 10 ms is 1 %.
 const MIN_STRETCH_S: f64 = 1.0;
@@ -129,7 +130,9 @@ fn rpc_retransmits(counters: &CounterRecord) -> Option<Doubt> {
 fn reached_limits(counters: &CounterRecord) -> Vec<Doubt> {
     let reached = |limit: &CounterLimit| {
         let counted = counters.of_counter(limit.counter).find(|it| it.of == limit.of)?;
-        let reached_per_s = counted.total / counters.seconds;
+        let (increase, seconds) =
+            busy_part(counters, counted).unwrap_or((counted.total, counters.seconds));
+        let reached_per_s = increase / seconds;
         let is_bytes = limit.counter.unit() == CounterUnit::Byte;
         let unit = if is_bytes { Unit::BytePerSecond } else { Unit::IoPerSecond };
         let is_reached = counters.payload.is_some()
@@ -139,6 +142,17 @@ fn reached_limits(counters: &CounterRecord) -> Vec<Doubt> {
         is_reached.then_some(Doubt::IoLimitReached { device, limit_per_s, reached_per_s, unit })
     };
     counters.limits.iter().filter_map(reached).collect()
+}
+
+/// Returns the increase between the first and the last point with one, and the length in seconds;
+/// `None` if that is too short. Opening and closing files takes long on a busy machine.
+fn busy_part(counters: &CounterRecord, counted: &CountedSeries) -> Option<(f64, f64)> {
+    let first = counted.points.iter().position(|increase| *increase > 0.0)?;
+    let last = counted.points.iter().rposition(|increase| *increase > 0.0)?;
+    let increases = counted.points.get(first + 1..last)?;
+    let lengths = counters.points_s.get(first + 1..last)?.iter().map(|[from, to]| to - from);
+    let seconds: f64 = lengths.sum();
+    (seconds >= MIN_STRETCH_S).then(|| (increases.iter().sum(), seconds))
 }
 
 fn card_traffic(record: &CaseRecord, counters: &CounterRecord) -> Option<Doubt> {

@@ -316,7 +316,7 @@ impl<'e> Clues<'e> {
     }
 }
 
-/// Whether a message names what is missing: `the averages of run "r" are missing`.
+/// Whether a message reports an absence: `the averages of run "r" are missing`.
 fn is_absence(message: &str) -> bool {
     message.contains(" is missing") || message.contains(" are missing")
 }

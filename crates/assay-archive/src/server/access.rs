@@ -1,4 +1,4 @@
-//! Who may read the pages: checks of `Host`, of the page that asks, and of the token.
+//! Permission to read the pages: checks of `Host`, of the page that asks, and of the token.
 
 use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt as _;

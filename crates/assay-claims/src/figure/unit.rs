@@ -30,7 +30,7 @@ impl PrintedUnit {
     }
 }
 
-/// Kind of a spelling, which determines what may follow it.
+/// Kind of a spelling, which determines the characters that may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SpellingKind {
     /// Symbol: no letter or digit follows.

@@ -405,7 +405,7 @@ const MEAN_WORDS: [&str; 11] = [
 const LATENCY_WORDS: [&str; 8] =
     ["latency", "задержка", "latence", "延迟", "대기 시간", "レイテンシ", "latenz", "latencia"];
 
-/// Words for what multiplies the depth, in headings and sentences.
+/// Words for the factors of the depth, in headings and sentences.
 const PARALLEL_WORDS: [&str; 29] = [
     "jobs",
     "numjobs",

@@ -435,8 +435,8 @@ fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
     }
 }
 
-/// Numbers the groups of columns; returns whether all groups have the same statistics, without which
-/// nobody can see which columns belong together.
+/// Numbers the groups of columns; returns whether all groups have the same statistics. Without these it
+/// is unknown which columns belong together.
 fn number_groups(columns: &mut [StatisticColumn]) -> bool {
     let (mut first, mut group) = (0, 0);
     for at in 0..columns.len() {

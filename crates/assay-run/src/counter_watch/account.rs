@@ -39,6 +39,12 @@ impl CounterAccount {
         self.inconsistent.entry(key.clone()).or_insert(reason);
     }
 
+    /// Whether the increases in each point are kept: for the time line, or beside a limit.
+    pub(super) fn keeps_points(&self, key: &CounterKey) -> bool {
+        let is_limited = |it: &CounterLimit| (it.counter, &it.of) == (key.0, &key.1);
+        has_points(key) || self.limits.iter().any(is_limited)
+    }
+
     /// Merges neighbouring points if there are too many; returns the factor of their length.
     pub(super) fn merge_points(&mut self) -> f64 {
         if self.points.len() <= MAX_POINTS {
@@ -90,11 +96,13 @@ impl CounterAccount {
         self.totals.retain(|(_, of), _| !is_cpu(of) || Some(of) == busiest.as_ref());
         let since_s = |ns: u64| round(clock::seconds_between(self.began_ns, ns));
         let points = &self.points;
+        let kept: BTreeSet<_> =
+            self.totals.keys().filter(|key| self.keeps_points(key)).collect();
         let counted = |(key, total): (&CounterKey, &f64)| CountedSeries {
             counter: key.0,
             of: key.1.clone(),
             total: round(*total),
-            points: match has_points(key) && *total > 0.0 {
+            points: match kept.contains(key) && *total > 0.0 {
                 true => points
                     .iter()
                     .map(|it| round(it.increases.get(key).copied().unwrap_or(0.0)))
@@ -167,8 +175,8 @@ fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// Whether the increases in each point are kept: for the time line, without single CPUs.
-pub(super) fn has_points((counter, of): &CounterKey) -> bool {
+/// Whether the increases in each point are on the time line: without single CPUs.
+fn has_points((counter, of): &CounterKey) -> bool {
     match counter {
         Counter::DeviceReadBytes
         | Counter::DeviceWrittenBytes

@@ -1,8 +1,6 @@
 //! Tests of the doubts that kernel counters show.
 
-use assay_model::kernel_counters::{
-    CountedSeries, OmissionReason, OmittedCounter, PayloadBytes,
-};
+use assay_model::kernel_counters::{OmissionReason, OmittedCounter, PayloadBytes};
 use assay_model::plan::{Case, StoppingRule};
 use assay_model::workload::storage::{
     AccessPattern, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
@@ -208,6 +206,29 @@ fn single_cpu_is_not_named() {
     let of_both = |counter, total| ["", "cpu0"].map(|of| counted(counter, of, total));
     let series = [of_both(CpuInterrupts, 9.9), of_both(CpuAll, 10.0)].concat();
     assert_eq!(ids(transfer(), record((0, PAYLOAD), series)), [""; 0]);
+}
+
+/// 50 reads per second from the second to the ninth second, of which the first and the last point
+/// have a part; a burst of a single second is no limit that holds.
+#[test]
+fn limit_is_compared_with_the_busy_part() {
+    let busy = [0.0, 7.0, 50.0, 50.0, 50.0, 50.0, 50.0, 50.0, 9.0, 0.0];
+    let burst = [0.0, 0.0, 50.0, 50.0, 50.0, 0.0, 0.0, 0.0, 9.0, 0.0];
+    let short = [0.0, 0.0, 0.0, 20.0, 50.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    for (points, per_s, expected) in [
+        (busy, 50.0, &["io-limit-reached 0.00"][..]),
+        (busy, 60.0, &[]),
+        (burst, 50.0, &[]),
+        (short, 50.0, &[]),
+    ] {
+        let reads = Counter::DeviceReads;
+        let series = counted(reads, "sda", points.iter().sum());
+        let mut counters =
+            record((0, 0), vec![CountedSeries { points: points.to_vec(), ..series }]);
+        counters.points_s = (0..10).map(|at| [f64::from(at), f64::from(at + 1)]).collect();
+        counters.limits = vec![CounterLimit { counter: reads, of: "sda".into(), per_s }];
+        assert_eq!(ids(storage(true), counters), expected, "{points:?} {per_s}");
+    }
 }
 
 #[test]
