@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::network::link::{FAR, LONG_QUEUE, Link, LinkProgram, SHORT_QUEUE, run};
+use crate::network::link::{DEEP_BUCKET, FAR, LONG_QUEUE, Link, LinkProgram, SHORT_QUEUE, run};
 use crate::network::{ServerProcess, free_port, is_installed};
 use crate::processes::wait_until_listening;
 use crate::program::World;
@@ -57,7 +57,7 @@ fn check_gigabit(test: &str, mode: &str) {
     if !is_requested(test) {
         return;
     }
-    let Some(link) = Link::new("tcp", "1gbit", LONG_QUEUE) else { return };
+    let Some(link) = Link::new("tcp", "1gbit", DEEP_BUCKET) else { return };
     let world = World::new();
     let goodput = |who| {
         let end = link.iperf3(&world, who, mode);

@@ -31,9 +31,11 @@ pub(crate) enum LinkProgram {
     Iperf3,
 }
 
-/// Queue and bucket of 130 and 16 ms, which keep the link busy while a loaded machine runs something
-/// else: a bucket that is full loses its rate.
-pub(crate) const LONG_QUEUE: &str = "burst 2mb limit 16mb";
+/// Queue long enough to keep the link busy while a loaded machine runs something else.
+pub(crate) const LONG_QUEUE: &str = "burst 256kb limit 8mb";
+/// The same with a bucket of 16 ms at 1 Gbit/s, for tests whose omitted time spends it: a shorter one
+/// is full, and loses its rate, whenever a loaded machine runs something else.
+pub(crate) const DEEP_BUCKET: &str = "burst 2mb limit 16mb";
 /// Queue shorter than a socket's buffer, so that the bucket drops instead of holding the sender
 /// back.
 pub(crate) const SHORT_QUEUE: &str = "burst 64kb limit 64kb";
