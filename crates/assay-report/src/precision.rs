@@ -1,9 +1,12 @@
 //! Number of printed digits: derived from the interval of an estimate, or from the value of a
 //! setting.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::quantity::Unit;
-use assay_model::summary::MetricEstimate;
+use assay_model::summary::{MetricEstimate, RunSummary};
 
 use crate::locale::{group_digits, word};
 use crate::units::{self, quantity, with_no_break_spaces};
@@ -72,6 +75,54 @@ fn fewest_digits(value: f64) -> usize {
         |digits: &usize| (round_to_digits(value, *digits) - value).abs() <= value.abs() * 1e-9;
     let fewer = DIGITS_WITHOUT_INTERVAL..MAX_WRITTEN_DIGITS;
     fewer.into_iter().find(is_exact).unwrap_or(MAX_WRITTEN_DIGITS)
+}
+
+/// Adds the digits that a tool wrote to its values: `54.00` beside `29.41` has four. They are those of
+/// the smallest step among the values of one metric.
+pub(crate) fn with_written_digits(summary: &RunSummary) -> Cow<'_, RunSummary> {
+    let mut steps: HashMap<(&str, &str, Unit), i32> = HashMap::new();
+    let series = |it: &'_ MetricEstimate| has_written_digits(it).then(|| last_digit(it.median));
+    for it in &summary.results {
+        if let Some(step) = series(it) {
+            let key = (it.tool.name.as_str(), it.metric.as_str(), it.unit);
+            steps.entry(key).and_modify(|known| *known = step.min(*known)).or_insert(step);
+        }
+    }
+    let digits = |it: &MetricEstimate| {
+        let step = steps.get(&(it.tool.name.as_str(), it.metric.as_str(), it.unit))?;
+        let own = series(it)?;
+        let digits = fewest_digits(it.median) + usize::try_from(own - step).ok()?;
+        (own > *step).then_some(digits.min(MAX_WRITTEN_DIGITS))
+    };
+    let found: Vec<Option<usize>> = summary.results.iter().map(digits).collect();
+    if found.iter().all(Option::is_none) {
+        return Cow::Borrowed(summary);
+    }
+    let mut summary = summary.clone();
+    for (it, digits) in summary.results.iter_mut().zip(found) {
+        if let Some(digits) = digits {
+            it.parameters.insert(Attribute::PrintedDigits, (digits as u64).into());
+        }
+    }
+    Cow::Owned(summary)
+}
+
+/// Tools that print all values of a column with the same number of decimals. qperf, for example, prints
+/// `9.8` and `10`.
+const FIXED_DECIMALS: [&str; 6] = ["osu", "imb", "ior", "mdtest", "stream", "vdbench"];
+
+/// Whether a value has the digits of such a tool, and no stored number of them.
+fn has_written_digits(it: &MetricEstimate) -> bool {
+    it.ci.is_none()
+        && FIXED_DECIMALS.contains(&it.tool.name.as_str())
+        && !it.parameters.contains_key(&Attribute::PrintedDigits)
+        && it.median.is_finite()
+        && it.median != 0.0
+}
+
+/// Returns the power of ten of the last digit that a value needs.
+fn last_digit(value: f64) -> i32 {
+    value.abs().log10().floor() as i32 + 1 - fewest_digits(value) as i32
 }
 
 /// Returns the significant digits of a value with an interval.

@@ -9,8 +9,8 @@ use fs_err::{File, OpenOptions};
 
 use crate::layout::StoreLayout;
 
-/// Maximum time to wait for another process, which may be stopped. Then the lock is done without: a
-/// file may be stored twice, which loses nothing.
+/// Maximum time to wait for another process, which may be stopped. After that this process goes on
+/// without the lock: a file may be stored twice, which loses nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 

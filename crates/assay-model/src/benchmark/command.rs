@@ -8,8 +8,12 @@ use super::{
 };
 use crate::quantity::Unit;
 
+const WALL_TIME: &str = "wall_time";
+const CPU_TIME: &str = "cpu_time";
+const PEAK_MEMORY: &str = "peak_memory";
+
 /// Metrics that assay measures of every program. All others are figures that the program prints.
-pub const MEASURED_OF_PROGRAMS: [&str; 3] = ["wall_time", "cpu_time", "peak_memory"];
+pub const MEASURED_OF_PROGRAMS: [&str; 3] = [WALL_TIME, CPU_TIME, PEAK_MEMORY];
 
 pub(super) const COMMAND: Definition = Definition {
     title: "any program (assay exec)",
@@ -23,20 +27,20 @@ code, a missing figure or two figures fails. The time to start an empty program 
 and printed, and nothing is subtracted.",
     metrics: &[
         Metric::new(
-            "wall_time",
+            WALL_TIME,
             Unit::Second,
             Better::Lower,
             "time from just before the start of the program to its end",
         )
         .with_headline("wall time"),
         Metric::new(
-            "cpu_time",
+            CPU_TIME,
             Unit::Second,
             Better::Lower,
             "time on CPUs in the program and in the kernel, with the children that it waited for",
         ),
         Metric::new(
-            "peak_memory",
+            PEAK_MEMORY,
             Unit::Byte,
             Better::Lower,
             "largest resident set of a process among the program and those children",

@@ -129,7 +129,7 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
 /// Returns a summary for publication: without paths of the machine, and own results without an
 /// interval with the number of digits of all other tables.
 fn published_summary(summary: &RunSummary, paths: &ShortPaths) -> RunSummary {
-    let mut summary = summary.clone();
+    let mut summary = precision::with_written_digits(summary).into_owned();
     paths.shorten_results(&mut summary);
     let is_measured = !summary.hosts.is_empty();
     for it in summary.results.iter_mut().filter(|it| it.ci.is_none()) {

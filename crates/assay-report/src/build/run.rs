@@ -35,6 +35,7 @@ use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 
 use crate::document::{Block, Document};
+use crate::precision;
 use context::ReportContext;
 
 /// Builds the report of a run. `run` adds facts that a summary lacks: the clock, planned cases that
@@ -55,6 +56,7 @@ fn is_single_storage_test(summary: &RunSummary) -> bool {
 
 /// Builds the report, with the headline rows first if its numbers begin it.
 fn report(summary: &RunSummary, run: Option<&Run>, begins_with_rows: bool) -> Document {
+    let summary = &*precision::with_written_digits(summary);
     let context = ReportContext::new(summary, run);
     let mut document = Document::new(head::title(summary));
     super::answer::add_trust_notice(&mut document, summary);
@@ -87,6 +89,7 @@ pub fn run_page(summary: &RunSummary, run: Option<&Run>) -> Document {
 
 /// Returns the sections with results for other pages, without collapsed details.
 pub(super) fn published_sections(summary: &RunSummary, run: Option<&Run>) -> Vec<Block> {
+    let summary = &*precision::with_written_digits(summary);
     let context = ReportContext::new(summary, run);
     let mut document = Document::new("");
     add_sections(&mut document, &context);

@@ -118,6 +118,7 @@ pub fn result_list(summaries: &[RunSummary]) -> Document {
     let interval = run::words::interval(Some(first.ci_level));
     let mut table = ReportTable::with_caption("");
     for summary in summaries {
+        let summary = &*precision::with_written_digits(summary);
         summary.results.iter().for_each(|it| table.push(result_row(it, summary, &interval)));
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));

@@ -80,6 +80,28 @@ fn by_osu() -> MetricEstimate {
     osu
 }
 
+/// A value of a tool has the digits of its neighbours: OSU prints `29.41`, `54.00` and `72.92`.
+#[test]
+fn imported_values_have_the_digits_of_their_column() {
+    let mut imported = mpi();
+    let result = |(bytes, rate): (u64, f64)| {
+        let mut it = estimate(Benchmark::Mpi(MpiTest::Bandwidth), "bandwidth", rate, 0.0)
+            .with(Attribute::Mpi, "MPICH 4.0.2")
+            .with(Attribute::Placement, "same-cache")
+            .with(Attribute::Ranks, 2_u64)
+            .with(Attribute::Bytes, bytes)
+            .by_tool("osu", "5.4.3");
+        (it.n, it.n_effective, it.ci) = (1, 1.0, None);
+        it
+    };
+    let rows = [(4, 29.41e6), (8, 54e6), (16, 72.92e6), (1 << 20, 2911.23e6)];
+    imported.results = rows.map(result).to_vec();
+    let page = markdown::document(&build::run_page(&imported, None)).replace('\u{a0}', " ");
+    for expected in ["29.41 MB/s", "54.00 MB/s", "72.92 MB/s", "2911 MB/s"] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+}
+
 /// Titles, sizes and ratios are in the language of the page.
 #[test]
 fn mpi_tables_are_localised() {

@@ -3,6 +3,8 @@
 //!
 //! Both ends use it, each with its own clock.
 
+use std::time::Duration;
+
 use assay_dialects::iperf3::{Iperf3Interval, StreamInterval, TcpNumbers, UdpNumbers};
 use assay_dialects::wire::iperf3::{CpuPercent, SenderTcp, StreamResult, stream_id};
 use assay_fleet::root::Root;
@@ -15,6 +17,10 @@ use assay_model::cpu_account::CpuAccount;
 use assay_model::cpu_times::CpuTimes;
 
 use super::error::NetworkError;
+
+/// Maximum time that senders take to stop, twice that of [`Transfer::stop`].
+const STOP_S: f64 = 0.1;
+const STOP_POLL: Duration = Duration::from_millis(1);
 
 /// Identity of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,6 +210,9 @@ impl Meter {
         let mut now = MeterReading::read(&self.transfer);
         let after = CpuReading::read(&self.transfer);
         self.transfer.stop();
+        if self.plan.udp {
+            self.count_last_datagrams(&mut now);
+        }
         now.at_ns = at_ns.filter(|at_ns| *at_ns > self.last.at_ns).unwrap_or(now.at_ns);
         if self.plan.interval_s.is_some_and(|length_s| self.is_reportable(&now, length_s)) {
             observe(&self.interval(&now));
@@ -217,6 +226,24 @@ impl Meter {
         let account =
             self.cpu_base.machine.account(&after.machine, wall_s, threads_ns as f64 * 1e-9);
         MeterTotals { streams: lanes, account, process, transfer: self.transfer }
+    }
+
+    /// Counts the datagrams that left between the reading and the end of the senders: the receiver
+    /// counts them, too.
+    fn count_last_datagrams(&self, now: &mut MeterReading) {
+        let start = clock::now_ns();
+        while self.streams.iter().any(|stream| stream.sends)
+            && self.senders_ended_ns().is_none()
+            && clock::seconds_between(start, clock::now_ns()) < STOP_S
+        {
+            std::thread::sleep(STOP_POLL);
+        }
+        let last = self.transfer.snapshots();
+        for ((stream, last), now) in self.streams.iter().zip(last).zip(&mut now.counters) {
+            if stream.sends {
+                *now = last;
+            }
+        }
     }
 
     /// Whether to report the last interval: iperf3 drops an empty one of less than a tenth of its
@@ -406,5 +433,45 @@ impl CpuReading {
             machine: state::cpu_times(&Root::machine()),
             threads_ns: transfer.cpu_ns().iter().sum(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use assay_kernels::network::stream::CopyMode;
+    use assay_kernels::network::transfer::{DatagramFormat, Socket};
+
+    use super::*;
+
+    /// A sender at full speed never stops between two datagrams just when its counters are read.
+    #[test]
+    fn totals_have_every_datagram_that_was_sent() {
+        let sink = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(sink.local_addr().unwrap()).unwrap();
+        let flow = Flow {
+            socket: Socket::Udp {
+                socket,
+                format: DatagramFormat { wide: true, batched: false },
+            },
+            sends: true,
+            block_bytes: 1000,
+            copying: CopyMode::Copy,
+            pace: None,
+            cpu: None,
+            file: None,
+        };
+        let plan = IntervalPlan { udp: true, omit_s: 0.0, interval_s: None, limit_bytes: None };
+        let meter =
+            Meter::start(vec![flow], vec![MeteredStream { socket: 5, sends: true }], plan)
+                .unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        let totals = meter.end(None, &mut |_| {});
+        let counted = totals.streams[0].whole.bytes;
+        let sent = totals.transfer.finish()[0].last.bytes;
+        assert!(counted > 0);
+        assert_eq!(counted, sent);
     }
 }

@@ -50,7 +50,7 @@ pub(super) const DAMAGES: &[Damage] = &[
 ];
 
 /// Maximum number of places of one kind of damage in a file.
-const PLACES: usize = 24;
+const PLACES: usize = 48;
 
 /// Returns at most [`PLACES`] numbers below `count`, evenly spaced, with the last one.
 fn choose_places(count: usize) -> impl Iterator<Item = usize> {

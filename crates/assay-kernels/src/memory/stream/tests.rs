@@ -63,7 +63,7 @@ fn find_or_first(operation: StreamOperation, info: &KernelInfo) -> &'static str 
 #[test]
 fn usual_sequence_keeps_its_values() {
     let mut stream = prepare(1000, 2);
-    for _ in 0..600 {
+    for _ in 0..3000 {
         for operation in StreamOperation::ALL.into_iter().take(5) {
             let kernel = Stream::kernels(operation)[0].name;
             stream.repetition(operation, kernel).unwrap();
@@ -75,7 +75,7 @@ fn usual_sequence_keeps_its_values() {
 #[test]
 fn renews_growing_values_before_overflow() {
     let mut stream = prepare(100, 1);
-    for _ in 0..800 {
+    for _ in 0..4000 {
         for operation in [StreamOperation::Add, StreamOperation::Scale, StreamOperation::Triad]
         {
             stream.repetition(operation, "portable").unwrap();
