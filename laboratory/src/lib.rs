@@ -67,14 +67,13 @@ const SCENARIOS: &[Scenario] = &[
 ];
 
 /// Runs the named scenarios, or all of them, and writes the page; sections of other scenarios are
-/// kept. After `--brief`, runs them as CI does and writes no page.
+/// kept. With `--brief`, runs them as CI does and writes no page.
 pub fn run(root: &Path, words: &[&str]) -> Result<()> {
-    let (extent, names) = match words {
-        ["--brief", names @ ..] => (RunExtent::Brief, names),
-        names => (RunExtent::Full, names),
-    };
+    let (options, names): (Vec<&str>, Vec<&str>) =
+        words.iter().partition(|word| **word == "--brief");
+    let extent = if options.is_empty() { RunExtent::Full } else { RunExtent::Brief };
     let start = Instant::now();
-    let requested = find_scenarios(names)?.into_iter();
+    let requested = find_scenarios(&names)?.into_iter();
     let ready = match prepare_lab(root, requested)? {
         Ok(ready) => ready,
         Err(reason) => {
