@@ -250,12 +250,20 @@ impl StoreLayout {
     }
 
     /// Writes a temporary file and renames it, so that another process never reads a partial file.
-    fn write_format(&self) -> io::Result<()> {
+    /// A file that another process has written meanwhile stays: it may be locked.
+    pub(crate) fn write_format(&self) -> io::Result<()> {
         fs::create_dir_all(self.runs())?;
         let mut file = new_temporary_file(&self.folder)?;
         io::Write::write_all(&mut file, format!("{STORE_FORMAT}\n").as_bytes())?;
         file.as_file().sync_all()?;
-        file.persist(self.format()).map_err(|error| error.error)?;
+        match file.persist_noclobber(self.format()) {
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {}
+            // Some file systems cannot rename without replacing. They are without hard links too.
+            Err(failed) => {
+                failed.file.persist(self.format()).map_err(|failed| failed.error)?;
+            }
+            Ok(_) => {}
+        }
         sync_folder(&self.folder);
         Ok(())
     }
