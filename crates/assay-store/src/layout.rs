@@ -1,7 +1,8 @@
 //! Layout of a store on disk, and names of its runs.
 //!
 //! ```text
-//! FORMAT                       the version of this layout: `1`
+//! FORMAT                       the version of this layout: `1`; never replaced, because an import
+//!                              locks it (flock) until its file is stored
 //! runs/<run-id>/events.jsonl   one JSON object per line with its number and a checksum, append-only;
 //!                              locked (flock) by the process that writes it, so that
 //!                              others see that it is running
@@ -250,19 +251,19 @@ impl StoreLayout {
     }
 
     /// Writes a temporary file and renames it, so that another process never reads a partial file.
-    /// A file that another process has written meanwhile stays: it may be locked.
-    pub(crate) fn write_format(&self) -> io::Result<()> {
+    /// A format file that another process wrote in the meantime stays.
+    fn write_format(&self) -> io::Result<()> {
         fs::create_dir_all(self.runs())?;
         let mut file = new_temporary_file(&self.folder)?;
         io::Write::write_all(&mut file, format!("{STORE_FORMAT}\n").as_bytes())?;
         file.as_file().sync_all()?;
         match file.persist_noclobber(self.format()) {
+            Ok(_) => {}
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {}
-            // Some file systems cannot rename without replacing. They are without hard links too.
+            // This needs hard links or `RENAME_NOREPLACE`; some file systems have neither.
             Err(failed) => {
                 failed.file.persist(self.format()).map_err(|failed| failed.error)?;
             }
-            Ok(_) => {}
         }
         sync_folder(&self.folder);
         Ok(())
@@ -302,6 +303,22 @@ mod tests {
         check(&[("XDG_DATA_HOME", "")], None);
         check(&[("HOME", "h")], None);
         check(&[], None);
+    }
+
+    /// The lock of another process is on the file that it wrote.
+    #[test]
+    fn second_creator_keeps_format_file_of_first() {
+        use std::os::unix::fs::MetadataExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let layout = StoreLayout::create(folder.path().to_owned()).unwrap();
+        let inode = || layout.format().metadata().unwrap().ino();
+        let first = inode();
+        layout.write_format().unwrap();
+        assert_eq!(inode(), first);
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["FORMAT", "runs"], "no temporary file is left");
     }
 
     #[test]
